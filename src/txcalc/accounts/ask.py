@@ -1,0 +1,34 @@
+"""From the first word of an address to the account that answers it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from txcalc.accounts.question import Question
+from txcalc.errors import AddressError, nearest
+from txcalc.model import Model
+from txcalc.report import Report
+
+ACCOUNTS = (
+    "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "dims",
+)  # fmt: skip
+
+
+def account(name: str, model: Model, question: Question) -> Report:
+    """The report of one account, whose module is imported only now."""
+    report: Report = import_module(f"txcalc.accounts.{name}").account(model, question)
+    return report
+
+
+def report_of(address: str, model: Model, question: Question) -> Report:
+    """The report that holds an address.
+
+    Raises:
+        AddressError: no account begins like this.
+    """
+    root = address.partition(".")[0]
+    if root not in ACCOUNTS:
+        raise AddressError(
+            f"no account {root!r} for the address {address!r}{nearest(root, list(ACCOUNTS))}"
+        )
+    return account(root, model, question)

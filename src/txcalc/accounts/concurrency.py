@@ -1,0 +1,73 @@
+"""How many sequences it takes until their caches outweigh the weights."""
+
+from __future__ import annotations
+
+from txcalc.accounts import kvcache, weights
+from txcalc.accounts.question import (
+    Question,
+    position_warnings,
+    refuse_encoder_only,
+    refuse_partial,
+)
+from txcalc.errors import RefusedError
+from txcalc.model import Model
+from txcalc.quantity import ONE, const, product
+from txcalc.report import Bar, Figures, Report
+
+CONVENTIONS = [
+    "weights once, a cache for every sequence",
+    "crossover = the first whole number of sequences above the ratio",
+]
+
+_LABELS = {
+    "weights.bytes": "weights",
+    "kvcache.sequence": "cache of one sequence",
+    "concurrency.ratio": "weights / cache",
+    "concurrency.crossover": "caches outweigh weights from",
+}
+
+
+def account(model: Model, question: Question) -> Report:
+    """Weights, one sequence's cache, their ratio, and the first count above it.
+
+    Raises:
+        RefusedError: a model whose sequences keep nothing that grows.
+    """
+    refuse_partial(model)
+    refuse_encoder_only(model, "concurrency")
+    workload = question.workload(model, phase="decode")
+    cache = kvcache.cache(model, workload, question.kv_bytes)
+    if not cache["kvcache.token"].value:
+        raise RefusedError(f"{model.name}: no concurrency: no token adds to what a sequence keeps")
+    held, sequence = weights.weight_bytes(model, question), cache["kvcache.sequence"]
+    figures: Figures = {
+        "weights.bytes": held,
+        "kvcache.sequence": sequence,
+        "concurrency.ratio": held / sequence,
+        "concurrency.crossover": held // sequence + ONE,
+    }
+    return Report(
+        title="concurrency",
+        model=model.name,
+        source=model.source,
+        figures=figures,
+        shown=list(figures),
+        labels=_LABELS,
+        bars=_bars(figures),
+        assumptions=[
+            *kvcache.assumptions(model, question),
+            f"weights {question.weights or question.dtype}",
+        ],
+        conventions=CONVENTIONS,
+        warnings=position_warnings(model, workload.ctx),
+    )
+
+
+def _bars(figures: Figures) -> list[Bar]:
+    """Caches of 1, 2, 4, ... sequences, up to the first that outweighs the weights."""
+    cache, crossover = figures["kvcache.sequence"], figures["concurrency.crossover"].value
+    counts = [1]
+    while counts[-1] < crossover:
+        counts.append(2 * counts[-1])
+    caches = [Bar(f"{count:,} sequences", product(const(count), cache)) for count in counts[-7:]]
+    return [Bar("weights", figures["weights.bytes"]), *caches]

@@ -1,0 +1,37 @@
+"""The letters of a model: every dimension that it has, by name and by path."""
+
+from __future__ import annotations
+
+from txcalc.accounts.question import Question
+from txcalc.model import Model
+from txcalc.quantity import Letter
+from txcalc.report import Figures, Report
+
+
+def account(model: Model, question: Question) -> Report:
+    """``dims.NAME`` where all letters of a name agree, ``dims.PATH`` for each."""
+    letters = dict(model.dims)
+    for stack in model.stacks.values():
+        for count in stack.counts.values():
+            if isinstance(count, Letter):
+                letters.setdefault(count.name, count)
+    by_name: dict[str, list[Letter]] = {}
+    for letter in letters.values():
+        by_name.setdefault(letter.name, []).append(letter)
+    agreed: Figures = {
+        f"dims.{name}": same[0] for name, same in by_name.items() if len(set(same)) == 1
+    }
+    differing = {
+        f"dims.{name}": "several values: name one of "
+        + ", ".join(f"dims.{path}" for path, letter in letters.items() if letter.name == name)
+        for name in by_name
+        if f"dims.{name}" not in agreed
+    }
+    return Report(
+        title="dimensions",
+        model=model.name,
+        source=model.source,
+        figures=agreed | {f"dims.{path}": letter for path, letter in letters.items()},
+        shown=list(agreed),
+        ambiguous=differing,
+    )

@@ -1,0 +1,148 @@
+"""How many FLOPs a pass does for each byte it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from txcalc.accounts import flops, kvcache
+from txcalc.accounts.question import (
+    ENCODER_ONLY,
+    Question,
+    head_pass,
+    passes,
+    position_warnings,
+    refuse_partial,
+)
+from txcalc.errors import RefusedError
+from txcalc.inventory import Weight
+from txcalc.model import Layers, Model
+from txcalc.quantity import ZERO, Letter, Quantity, distinct, product, total
+from txcalc.report import Figures, Report
+from txcalc.workload import Pass, Workload, per_multiply_add
+
+CONVENTIONS = [
+    "1 multiply-add = 2 FLOPs",
+    "prefill, decode: FLOPs of products that read a weight, over those weights' bytes, read once",
+    "all: all FLOPs, over weights, each product's input and output, cache read and entries written",
+    "all: each of them moved once; score matrices stay on chip",
+    "experts read in a pass of n tokens: their expected number, E(1-(1-k/E)^n)",
+]
+
+
+def account(model: Model, question: Question) -> Report:
+    """Intensity of prefill and decode against weight traffic, and against all traffic."""
+    refuse_partial(model)
+    prompt_or_ctx = question.ctx if question.prompt is None else question.prompt
+    prompt = Letter(question.length(model, "prompt", prompt_or_ctx).value, "ctx")
+    figures = _phase(model, question, question.workload(model, phase="prefill", ctx=prompt))
+    refused, warnings = {}, position_warnings(model, prompt)
+    if model.has_decoder:
+        decode = question.workload(model, phase="decode")
+        figures |= _phase(model, question, decode)
+        warnings += position_warnings(model, decode.ctx) if decode.ctx != prompt else []
+    else:
+        refused = {
+            f"{start}.decode": f"no decode: {ENCODER_ONLY}"
+            for start in ("intensity", "intensity.all")
+        }
+    order = (
+        "intensity.prefill",
+        "intensity.decode",
+        "intensity.all.prefill",
+        "intensity.all.decode",
+    )
+    return Report(
+        title="arithmetic intensity",
+        model=model.name,
+        source=model.source,
+        figures=figures,
+        shown=[address for address in order if address in figures],
+        assumptions=_assumptions(model, question, prompt),
+        conventions=CONVENTIONS,
+        warnings=warnings,
+        refused=refused,
+    )
+
+
+def _phase(model: Model, question: Question, workload: Workload) -> Figures:
+    per_mac = per_multiply_add(macs=False, phase=workload.phase)
+    by_stack = passes(model, workload)
+    head = head_pass(by_stack)
+    products = [flops.head_flops(model, head, per_mac)["flops.head"]]
+    everything = products[:]
+    weights = [_weights_read(model.output, head, question.weight_bytes)]
+    passed_on = [_products_moved(model.output, head)]
+    for kind in model.layers:
+        given = by_stack[kind.stack]
+        below = flops.block_flops("block", model, kind, given, per_mac)
+        products.append(product(kind.count, below["block.matmul"]))
+        everything.append(product(kind.count, below["block"]))
+        read = _weights_read(kind.rows, given, question.weight_bytes)
+        weights.append(product(kind.count, read))
+        passed_on.append(product(kind.count, _moved(model, kind, given)))
+    read_once = total(weights, "bytes")
+    if not read_once.value:
+        raise RefusedError(f"{model.name}: no intensity: no product reads a weight")
+    activations = product(total(passed_on, "elements"), question.activation_bytes)
+    traffic = total((read_once, activations, _cache_moved(model, question, workload)), "bytes")
+    return {
+        f"intensity.{workload.phase}": total(products, "FLOPs") / read_once,
+        f"intensity.all.{workload.phase}": total(everything, "FLOPs") / traffic,
+    }
+
+
+def _weights_read(rows: Mapping[str, Weight], given: Pass, weight_bytes: Letter) -> Quantity:
+    """Bytes of the weights that a pass multiplies, each read once."""
+    read = (
+        product(_copies_read(row, given), row.each)
+        for row in rows.values()
+        if row.use == "matmul" and given.streamed(row.stream).value
+    )
+    return product(total(read, "").counted_as("parameters"), weight_bytes)
+
+
+def _copies_read(row: Weight, given: Pass) -> Quantity:
+    if row.used == row.copies:
+        return row.copies
+    return distinct(row.copies, row.used, given.tokens)
+
+
+def _moved(model: Model, kind: Layers, given: Pass) -> Quantity:
+    """Elements that one layer's products read and write beside weights, cache and scores."""
+    operations = kind.block.operations(model.d_model).values()
+    moved = [product(given.tokens, op.width).counted_as("elements") for op in operations]
+    if kind.stack == "encoder":
+        states = kind.block.state(model.d_model).values()
+        moved += [product(given.tokens, state.width).counted_as("elements") for state in states]
+    return total((_products_moved(kind.rows, given), *moved), "elements")
+
+
+def _products_moved(rows: Mapping[str, Weight], given: Pass) -> Quantity:
+    """Elements that go into and come out of products with a weight."""
+    moved = (
+        product(given.streamed(row.stream), row.used, product(*row.inputs) + product(*row.outputs))
+        for row in rows.values()
+        if row.use == "matmul"
+    )
+    return total(moved, "").counted_as("elements")
+
+
+def _cache_moved(model: Model, question: Question, workload: Workload) -> Quantity:
+    """Bytes of the cache that a pass reads and adds."""
+    if not model.has_decoder:
+        return ZERO.counted_as("bytes")
+    cache = kvcache.cache(model, workload, question.kv_bytes)
+    written = [cache["kvcache.token"], cache["kvcache.fixed"]]
+    if workload.phase == "prefill":
+        written[0] = product(workload.ctx, written[0])
+        written.append(cache["kvcache.cross"])
+    return product(workload.batch, total((cache["kvcache.sequence"], *written), "bytes"))
+
+
+def _assumptions(model: Model, question: Question, prompt: Letter) -> list[str]:
+    own = " (the model's own)" if question.prompt is None and question.ctx is None else ""
+    lines = [f"prompt {prompt.value:,}{own}"]
+    if model.has_decoder:
+        lines += kvcache.assumptions(model, question)
+    formats = [f"weights {question.weights or question.dtype}", f"activations {question.dtype}"]
+    return [*lines, f"batch {question.batch}", *formats]

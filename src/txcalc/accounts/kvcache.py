@@ -1,0 +1,103 @@
+"""How many bytes a sequence keeps between steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from txcalc.accounts.question import (
+    Question,
+    position_warnings,
+    refuse_encoder_only,
+    refuse_partial,
+)
+from txcalc.inventory import State
+from txcalc.model import Model
+from txcalc.quantity import ONE, ZERO, Letter, Quantity, least, product, total
+from txcalc.report import Figures, Report
+from txcalc.workload import Workload
+
+CONVENTIONS = [
+    "token = bytes that one token writes in all layers; growth = what one more token adds at ctx",
+    "a window keeps min(ctx, window) tokens; sequence = growing, fixed and cross parts at ctx",
+]
+PARTS = ("token", "growth", "fixed", "cross", "sequence")
+
+
+def account(model: Model, question: Question) -> Report:
+    """The cache of one sequence by kind of layer, and of the batch."""
+    refuse_partial(model)
+    refuse_encoder_only(model, "KV cache")
+    workload = question.workload(model, phase="decode")
+    figures = cache(model, workload, question.kv_bytes)
+    kinds = [
+        f"kvcache.block.{kind.name}.{part}"
+        for kind in model.decoder_layers
+        for part in ("token", "sequence")
+        if kind.block.state(model.d_model)
+    ]
+    figures["kvcache.total"] = product(workload.batch, figures["kvcache.sequence"])
+    return Report(
+        title="KV cache",
+        model=model.name,
+        source=model.source,
+        figures=figures,
+        shown=kinds + [f"kvcache.{part}" for part in (*PARTS, "total")],
+        block_kinds=list(model.blocks),
+        assumptions=[*assumptions(model, question), f"batch {question.batch}"],
+        conventions=CONVENTIONS,
+        warnings=position_warnings(model, workload.ctx),
+    )
+
+
+def assumptions(model: Model, question: Question) -> list[str]:
+    """The length and the format in words."""
+    lines = [question.origin(model, "ctx", question.ctx)]
+    if model.has_encoder:
+        lines.append(f"source {question.workload(model, phase='prefill').source.value:,}")
+    return [*lines, f"cache {question.kv or question.dtype}"]
+
+
+def cache(model: Model, workload: Workload, kv_bytes: Letter) -> Figures:
+    """Bytes of one sequence: a layer of each kind, and all layers."""
+    figures: Figures = {}
+    for kind in model.decoder_layers:
+        states = kind.block.state(model.d_model)
+        for part in PARTS:
+            address = f"kvcache.block.{kind.name}.{part}"
+            figures[address] = _layer(part, states, workload, kv_bytes)
+    for part in PARTS:
+        figures[f"kvcache.{part}"] = total(
+            (product(kind.count, figures[f"kvcache.block.{kind.name}.{part}"])
+             for kind in model.decoder_layers),
+            "bytes",
+        )  # fmt: skip
+    return figures
+
+
+def _layer(
+    part: str, states: Mapping[str, State], workload: Workload, kv_bytes: Letter
+) -> Quantity:
+    rows = (product(s.width, _kept(part, s, workload)) for s in states.values())
+    return product(total(rows, "").counted_as("elements"), kv_bytes)
+
+
+def _kept(part: str, state: State, workload: Workload) -> Quantity:
+    """How many tokens' worth of a state a part counts."""
+    ctx = workload.ctx
+    match part, state.span:
+        case ("token", "own"):
+            return ONE
+        case ("growth", "own"):
+            return ONE if state.window is None else _within(ctx + ONE, state) - _within(ctx, state)
+        case ("sequence", "own"):
+            return _within(ctx, state)
+        case ("cross" | "sequence", "source"):
+            return workload.source
+        case ("fixed" | "sequence", "fixed"):
+            return ONE
+        case _:
+            return ZERO
+
+
+def _within(tokens: Quantity, state: State) -> Quantity:
+    return tokens if state.window is None else least(tokens, state.window)

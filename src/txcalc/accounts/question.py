@@ -1,0 +1,176 @@
+"""What a user may ask for beside a model, and the workload that makes of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import msgspec
+
+from txcalc.errors import OptionError, RefusedError
+from txcalc.formats import size
+from txcalc.model import Model
+from txcalc.quantity import Letter
+from txcalc.workload import Logits, Pass, Phase, Scores, Workload
+
+MAX_TOKENS = 10**15
+
+ENCODER_ONLY = "an encoder-only model reads a whole text at once; it generates nothing"
+PARTIAL = (
+    "its block {!r} is partial: it has a mechanism that no part describes, "
+    "so its parameters are all that can be told"
+)
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a command; None stands for the model's own or the account's default."""
+
+    ctx: int | None = None
+    source: int | None = None
+    batch: int = 1
+    prompt: int | None = None
+    new: int = 100
+    tokens: int = 8
+    phase: Phase = "token"
+    scores: Scores = "full"
+    logits: Logits = "all"
+    macs: bool = False
+    dtype: str = "fp16"
+    weights: str | None = None
+    kv: str | None = None
+
+    @property
+    def weight_bytes(self) -> Letter:
+        """Bytes of one parameter."""
+        return size(self.weights or self.dtype, "weight_bytes", "parameters")
+
+    @property
+    def kv_bytes(self) -> Letter:
+        """Bytes of one element of the cache."""
+        return size(self.kv or self.dtype, "kv_bytes", "elements")
+
+    @property
+    def activation_bytes(self) -> Letter:
+        """Bytes of one element between two products."""
+        return size(self.dtype, "activation_bytes", "elements")
+
+    def length(self, model: Model, name: str, value: int | None) -> Letter:
+        """A number of tokens, by default the model's own context.
+
+        Raises:
+            OptionError: no positive number, or none at all.
+        """
+        if value is None:
+            if model.context is None:
+                raise OptionError(f"{model.name} states no context of its own: give --{name}")
+            return Letter(model.context.value, name)
+        return positive(name, value)
+
+    def workload(
+        self, model: Model, *, phase: Phase | None = None, ctx: Letter | None = None
+    ) -> Workload:
+        """The workload of this question for a model.
+
+        Raises:
+            OptionError: a length or a batch that is not positive.
+            RefusedError: a phase that the model does not have.
+        """
+        phase = phase or self.phase
+        if phase in ("token", "decode") and not model.has_decoder:
+            raise RefusedError(
+                f"{model.name}: no phase {phase!r}: {ENCODER_ONLY}; ask for --phase prefill"
+            )
+        ctx = ctx or self.length(model, "ctx", self.ctx)
+        if not model.has_encoder or not model.has_decoder:
+            if self.source is not None:
+                raise OptionError(
+                    f"{model.name} has no encoder beside a decoder: --source means nothing"
+                )
+            source = ctx
+        else:
+            source = (
+                Letter(ctx.value, "source")
+                if self.source is None
+                else positive("source", self.source)
+            )
+        return Workload(
+            phase=phase,
+            ctx=ctx,
+            source=source,
+            batch=positive("batch", self.batch),
+            scores=self.scores,
+            logits=self.logits,
+        )
+
+    def origin(self, model: Model, name: str, value: int | None) -> str:
+        """An assumption in words: ``ctx 1,024 (the model's own)``."""
+        own = " (the model's own)" if value is None else ""
+        return f"{name} {self.length(model, name, value).value:,}{own}"
+
+
+def positive(name: str, value: int) -> Letter:
+    """A letter of the question.
+
+    Raises:
+        OptionError: a number below 1 or above 10^15.
+    """
+    if not 0 < value <= MAX_TOKENS:
+        raise OptionError(f"--{name} {value}: a whole number from 1 to 10^15 is needed")
+    return Letter(value, name)
+
+
+def passes(model: Model, workload: Workload) -> dict[str, Pass]:
+    """What each stack of a model runs."""
+    found = {}
+    if model.has_encoder:
+        length = workload.source if model.has_decoder else workload.ctx
+        found["encoder"] = workload.encoder(length)
+    if model.has_decoder:
+        found["decoder"] = workload.decoder()
+    return found
+
+
+def head_pass(by_stack: dict[str, Pass]) -> Pass:
+    """The positions whose logits are wanted, the decoder's where there is one."""
+    given = by_stack.get("decoder") or by_stack["encoder"]
+    return msgspec.structs.replace(given, tokens=given.logits)
+
+
+def refuse_partial(model: Model) -> None:
+    """Refuses a model with a block that is not wholly described.
+
+    Raises:
+        RefusedError: naming the block.
+    """
+    for name, block in model.blocks.items():
+        if block.partial:
+            raise RefusedError(f"{model.name}: {PARTIAL.format(name)}")
+
+
+def refuse_encoder_only(model: Model, what: str) -> None:
+    """Refuses a model that keeps nothing between steps because it makes none.
+
+    Raises:
+        RefusedError: naming ``what`` was asked for.
+    """
+    if not model.has_decoder:
+        raise RefusedError(f"{model.name}: no {what}: {ENCODER_ONLY}")
+
+
+def position_warnings(model: Model, length: Letter) -> list[str]:
+    """A warning where a length is beyond the learned positions."""
+    found = []
+    for name, stack in model.stacks.items():
+        table: Letter | None = getattr(stack.positions, "n_positions", None)
+        if table is None:
+            continue
+        learned = table if model.context is None else min(table, model.context, key=_value)
+        if length.value > learned.value:
+            found.append(
+                f"{model.name}: {length.name} {length.value:,} is beyond the {learned.value:,} "
+                f"learned positions of its {name}"
+            )
+    return found
+
+
+def _value(letter: Letter) -> int | Fraction:
+    return letter.value

@@ -1,0 +1,50 @@
+"""A model on one screen: the main figure of every account."""
+
+from __future__ import annotations
+
+import msgspec
+
+from txcalc.accounts import concurrency, flops, generation, intensity, kvcache, params
+from txcalc.accounts.question import Question
+from txcalc.errors import RefusedError
+from txcalc.model import Model
+from txcalc.report import Figures, Report
+
+_BRIEF = (
+    "params.total", "params.active", "params.embedding", "params.blocks", "params.head",
+    "flops.blocks", "flops.head", "flops.total",
+    "kvcache.token", "kvcache.sequence",
+    "intensity.prefill", "intensity.decode",
+    "weights.bytes", "concurrency.ratio", "concurrency.crossover",
+    "generation.tokens.ratio", "generation.flops.ratio",
+)  # fmt: skip
+
+
+def account(model: Model, question: Question) -> Report:
+    """The brief figures of all accounts that the model has an answer to."""
+    figures: Figures = {}
+    assumptions: dict[str, None] = {}
+    warnings: dict[str, None] = {}
+    phase = question.phase if model.has_decoder else "prefill"
+    asked = msgspec.structs.replace(question, phase=phase)
+    for each in (params, flops, kvcache, intensity, concurrency, generation):
+        try:
+            report = each.account(model, asked)
+        except RefusedError as refusal:
+            warnings[str(refusal)] = None
+            continue
+        figures |= report.figures
+        assumptions |= dict.fromkeys(report.assumptions)
+        warnings |= dict.fromkeys(report.warnings)
+    return Report(
+        title="in brief",
+        model=model.name,
+        source=model.source,
+        figures=figures,
+        shown=[address for address in _BRIEF if address in figures],
+        labels={address: address for address in _BRIEF},
+        block_kinds=list(model.blocks),
+        assumptions=list(assumptions),
+        conventions=["1 multiply-add = 2 FLOPs; each account's own command tells its conventions"],
+        warnings=list(warnings),
+    )

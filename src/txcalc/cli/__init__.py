@@ -1,0 +1,25 @@
+"""The command line: parse, ask, render."""
+
+import sys
+from typing import NoReturn
+
+from txcalc.cli.commands import app
+from txcalc.errors import TxcalcError
+
+
+def main() -> NoReturn:
+    """The entry point: exit code 2 for bad input, 130 after Ctrl-C, and never a traceback."""
+    try:
+        app(prog_name="txcalc")
+    except TxcalcError as error:
+        _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except Exception as error:
+        _fail(f"a fault of txcalc itself, please report it: {type(error).__name__}: {error}", 70)
+    raise SystemExit(0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"txcalc: {message}", file=sys.stderr)
+    raise SystemExit(code)

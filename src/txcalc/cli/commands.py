@@ -1,0 +1,200 @@
+"""One function a command."""
+
+from typing import Annotated
+
+import typer
+
+import txcalc
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.cli import options as opt
+from txcalc.cli.output import answer, emit
+from txcalc.sources import bundled
+
+app = typer.Typer(
+    help=txcalc.__doc__,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    if version:
+        print(txcalc.__version__)
+        raise typer.Exit
+
+
+@app.command()
+def params(
+    models: opt.ModelArguments = None,
+    changes: opt.Changes = None,
+    tensors: Annotated[
+        bool, typer.Option("--tensors", help="every weight with its dims, copies and count")
+    ] = False,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """Parameters of embeddings, blocks, norms and head, and in total."""
+    answer("params", models, changes, Question(), fmt, "tensors" if tensors else "figures")
+
+
+@app.command()
+def flops(
+    models: opt.ModelArguments = None,
+    changes: opt.Changes = None,
+    ctx: opt.Ctx = None,
+    batch: opt.Batch = 1,
+    phase: opt.PhaseOption = "token",
+    scores: opt.ScoresOption = "full",
+    logits: opt.LogitsOption = "all",
+    source: opt.Source = None,
+    macs: opt.Macs = False,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """FLOPs of a token or a pass, with the attention score products."""
+    question = Question(
+        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, macs=macs
+    )
+    answer("flops", models, changes, question, fmt)
+
+
+@app.command()
+def kvcache(
+    models: opt.ModelArguments = None,
+    changes: opt.Changes = None,
+    ctx: opt.Ctx = None,
+    batch: opt.Batch = 1,
+    source: opt.Source = None,
+    dtype: opt.Dtype = "fp16",
+    kv: opt.Kv = None,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """Bytes of KV cache: per token, per sequence and in total, and which layers keep them."""
+    question = Question(ctx=ctx, batch=batch, source=source, dtype=dtype, kv=kv)
+    answer("kvcache", models, changes, question, fmt)
+
+
+@app.command()
+def intensity(
+    models: opt.ModelArguments = None,
+    changes: opt.Changes = None,
+    prompt: opt.Prompt = None,
+    batch: opt.Batch = 1,
+    ctx: opt.Ctx = None,
+    source: opt.Source = None,
+    dtype: opt.Dtype = "fp16",
+    weights: opt.Weights = None,
+    kv: opt.Kv = None,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """FLOPs per byte that a pass moves, prefill against decode."""
+    question = Question(
+        prompt=prompt, batch=batch, ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv
+    )
+    answer("intensity", models, changes, question, fmt)
+
+
+@app.command()
+def concurrency(
+    models: opt.ModelArguments = None,
+    changes: opt.Changes = None,
+    ctx: opt.Ctx = None,
+    source: opt.Source = None,
+    dtype: opt.Dtype = "fp16",
+    weights: opt.Weights = None,
+    kv: opt.Kv = None,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """How many sequences it takes until their caches outweigh the weights."""
+    question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
+    answer("concurrency", models, changes, question, fmt)
+
+
+@app.command()
+def generation(
+    models: opt.ModelArguments = None,
+    changes: opt.Changes = None,
+    prompt: opt.GenerationPrompt = 20,
+    new: opt.New = 100,
+    source: opt.Source = None,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """What a cache saves against computing every token again at each step."""
+    question = Question(prompt=prompt, new=new, source=source)
+    answer("generation", models, changes, question, fmt, "steps")
+
+
+@app.command()
+def shapes(
+    model: opt.ModelArgument,
+    changes: opt.Changes = None,
+    batch: opt.Batch = 1,
+    tokens: Annotated[int, typer.Option(metavar="T", help="tokens of each sequence")] = 8,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """The shape at every point of a block, and where it leaves and rejoins the stream."""
+    answer("shapes", [model], changes, Question(batch=batch, tokens=tokens), fmt, "shapes")
+
+
+@app.command()
+def show(
+    model: opt.ModelArgument,
+    changes: opt.Changes = None,
+    ctx: opt.Ctx = None,
+    source: opt.Source = None,
+    dtype: opt.Dtype = "fp16",
+    weights: opt.Weights = None,
+    kv: opt.Kv = None,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """A model on one screen: every account in brief."""
+    question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
+    answer("show", [model], changes, question, fmt)
+
+
+@app.command("models")
+def models_(fmt: opt.FormatOption = "table") -> None:
+    """The bundled models with their totals and sources."""
+    answer("catalogue", bundled.names(), None, Question(), fmt, "catalogue")
+
+
+@app.command()
+def get(
+    model: opt.ModelArgument,
+    address: Annotated[
+        str,
+        typer.Argument(
+            metavar="ADDRESS", help="a figure, as params.total", autocompletion=opt.addresses
+        ),
+    ],
+    changes: opt.Changes = None,
+    ctx: opt.Ctx = None,
+    batch: opt.Batch = 1,
+    phase: opt.PhaseOption = "token",
+    scores: opt.ScoresOption = "full",
+    logits: opt.LogitsOption = "all",
+    source: opt.Source = None,
+    macs: opt.Macs = False,
+    prompt: opt.Prompt = None,
+    new: opt.New = 100,
+    dtype: opt.Dtype = "fp16",
+    weights: opt.Weights = None,
+    kv: opt.Kv = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="a number that is no integer as n/d")
+    ] = False,
+) -> None:
+    """One number and nothing else."""
+    from txcalc.render.numbers import plain
+
+    question = Question(
+        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, macs=macs,
+        prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
+    )  # fmt: skip
+    report = ask.report_of(address, bundled.load(model, changes or ()), question)
+    text = plain(report.find(address).value, as_fraction=exact)
+    emit(f"{text}\n", report.warnings)

@@ -1,0 +1,77 @@
+"""The arguments and options that commands share, each said once."""
+
+from typing import Annotated
+
+import typer
+
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.errors import TxcalcError
+from txcalc.render.text import Format
+from txcalc.sources import bundled
+from txcalc.workload import Logits, Phase, Scores
+
+
+def model_names(incomplete: str) -> list[str]:
+    """Completes a bundled model."""
+    return [name for name in bundled.names() if name.startswith(incomplete)]
+
+
+def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes an address of the model before it."""
+    try:
+        model = bundled.load(ctx.params["model"])
+        reports = [ask.account(name, model, Question()) for name in ask.ACCOUNTS]
+    except (TxcalcError, KeyError):
+        return []
+    names = (report.short(address) for report in reports for address in report.figures)
+    return [name for name in names if name.startswith(incomplete)]
+
+
+MODEL = "a bundled name (see 'txcalc models') or a YAML file"
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=model_names)
+]
+ModelArguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[MODEL]...",
+        help=f"{MODEL}; several stand side by side; default: {' '.join(bundled.DOCUMENTED)}",
+        autocompletion=model_names,
+        show_default=False,
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=V",
+        help="change a dimension wherever it stands (n_layers=48) or one field by its path "
+        "(ffn.kind=glu); repeatable",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
+Ctx = Annotated[
+    int | None, typer.Option(metavar="T", help="context in tokens; default: the model's own")
+]
+Source = Annotated[
+    int | None, typer.Option(metavar="S", help="the encoder's length in tokens; default: ctx")
+]
+Batch = Annotated[int, typer.Option(metavar="B", help="sequences at once")]
+Prompt = Annotated[int | None, typer.Option(metavar="P", help="prompt in tokens; default: ctx")]
+GenerationPrompt = Annotated[int, typer.Option(metavar="P", help="prompt in tokens")]
+New = Annotated[int, typer.Option(metavar="N", help="tokens to generate")]
+PhaseOption = Annotated[Phase, typer.Option(help="what is run")]
+ScoresOption = Annotated[Scores, typer.Option(help="which attention products count")]
+LogitsOption = Annotated[Logits, typer.Option(help="positions whose logits are computed")]
+Macs = Annotated[bool, typer.Option("--macs", help="multiply-adds instead of FLOPs")]
+Dtype = Annotated[
+    str, typer.Option(metavar="FMT", help="number format: fp32, fp16, bf16, fp8, int8, int4")
+]
+Weights = Annotated[
+    str | None, typer.Option(metavar="FMT", help="format of the weights; default: --dtype")
+]
+Kv = Annotated[
+    str | None, typer.Option("--kv", metavar="FMT", help="format of the cache; default: --dtype")
+]

@@ -1,0 +1,44 @@
+"""What can go wrong, and the exit code each kind ends with."""
+
+
+class TxcalcError(Exception):
+    """Any error that a user can cause; its text says what, where, and what would be right."""
+
+    exit_code = 2
+
+
+class DescriptionError(TxcalcError):
+    """A model description that cannot be read or that contradicts itself."""
+
+    def __init__(self, message: str, *, where: str = "") -> None:
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class UnknownModelError(TxcalcError):
+    """A name that is neither a bundled model nor a readable file."""
+
+
+class AddressError(TxcalcError):
+    """An address that names no figure, or more than one."""
+
+
+class OptionError(TxcalcError):
+    """An option whose value cannot be used."""
+
+
+class RefusedError(TxcalcError):
+    """A question that a model has no exact answer to."""
+
+
+class UnitError(TypeError):
+    """Two quantities that cannot be combined: a fault of the program, never of its input."""
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    if close:
+        return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
+    return "; known: " + ", ".join(known) if len(known) <= 24 else ""

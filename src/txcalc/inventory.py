@@ -1,0 +1,110 @@
+"""What a part of a model declares: weights, products without a weight, and state."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from txcalc.quantity import ONE, ZERO, Quantity, product
+
+Stream = Literal["own", "source"]
+"""Whose tokens a row works on: the stack's own or, in cross-attention, the encoder's."""
+
+Use = Literal["matmul", "bias", "norm", "lookup", "elementwise"]
+"""What a pass does with a tensor; only a matmul costs FLOPs."""
+
+
+class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """One tensor, or ``copies`` alike of which a token uses ``used``.
+
+    A matmul maps ``inputs`` to ``outputs``, each a product of dimensions (``n_heads, head_dim``);
+    a look-up maps its rows to its columns; other tensors have outputs alone.  A tensor that is
+    ``tied`` to another is stored there and only used here.
+    """
+
+    name: str
+    use: Use
+    outputs: tuple[Quantity, ...]
+    inputs: tuple[Quantity, ...] = ()
+    copies: Quantity = ONE
+    used: Quantity = ONE
+    stream: Stream = "own"
+    tied: bool = False
+
+    @cached_property
+    def each(self) -> Quantity:
+        """Elements of one copy."""
+        return product(*self.inputs, *self.outputs)
+
+    @cached_property
+    def stored(self) -> Quantity:
+        """Parameters that the model holds for this row."""
+        return ZERO_PARAMETERS if self.tied else self._parameters(self.copies)
+
+    @cached_property
+    def active(self) -> Quantity:
+        """Parameters that one token uses of those stored."""
+        return ZERO_PARAMETERS if self.tied else self._parameters(self.used)
+
+    def _parameters(self, copies: Quantity) -> Quantity:
+        return product(copies, self.each).counted_as("parameters")
+
+
+ZERO_PARAMETERS = ZERO.counted_as("parameters")
+
+
+class Op(msgspec.Struct, frozen=True, kw_only=True):
+    """Attention products without a weight: per query-key pair, ``heads`` * (``d_qk`` + ``d_v``).
+
+    ``window`` is how many keys a query may meet, itself included (None: all).
+    """
+
+    name: str
+    heads: Quantity
+    d_qk: Quantity
+    d_v: Quantity
+    window: Quantity | None = None
+    stream: Stream = "own"
+
+    @property
+    def width(self) -> Quantity:
+        """Multiply-adds of one query-key pair."""
+        return product(self.heads, self.d_qk + self.d_v)
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sequence keeps between steps: ``width`` elements for each token of its span.
+
+    A ``window`` bounds how many tokens are kept; span ``source`` counts the encoder's tokens and
+    ``fixed`` none: the width is all there is.
+    """
+
+    name: str
+    width: Quantity
+    span: Literal["own", "source", "fixed"] = "own"
+    window: Quantity | None = None
+
+
+def linear(
+    name: str,
+    inputs: tuple[Quantity, ...],
+    outputs: tuple[Quantity, ...],
+    *,
+    bias: bool = False,
+    copies: Quantity = ONE,
+    used: Quantity = ONE,
+    stream: Stream = "own",
+    tied: bool = False,
+) -> list[Weight]:
+    """A matmul's weight and, with ``bias``, the bias that goes with it (``NAME_bias``)."""
+    rows = [
+        Weight(name=name, use="matmul", inputs=inputs, outputs=outputs, copies=copies, used=used,
+               stream=stream, tied=tied)
+    ]  # fmt: skip
+    if bias:
+        rows.append(
+            Weight(name=f"{name}_bias", use="bias", outputs=outputs, copies=copies, used=used)
+        )
+    return rows

@@ -1,0 +1,49 @@
+"""What every part of a model has in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+import msgspec
+
+from txcalc.inventory import Op, State, Stream, Weight
+from txcalc.quantity import Letter, Quantity
+
+
+def dim(meaning: str) -> msgspec.Meta:
+    """The metadata of a dimension's field: what its letter means."""
+    return msgspec.Meta(description=meaning)
+
+
+HeadDim = Annotated[Letter | None, dim("width of one head; d_model / n_heads where left out")]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a part stands: the width of its stream, and whose tokens its keys come from."""
+
+    d_model: Quantity
+    stream: Stream = "own"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """A kind of sub-layer: it knows its weights, its products without a weight, and its state."""
+
+    def bound(self, d_model: Letter) -> Self:
+        """The same part with the letters defined that its description may leave out.
+
+        Raises:
+            ValueError: fields that contradict each other or ``d_model``.
+        """
+        return self
+
+    def weights(self, place: Place) -> list[Weight]:
+        """Every tensor of one layer's part."""
+        raise NotImplementedError
+
+    def operations(self, place: Place) -> list[Op]:
+        """Products that read no weight."""
+        return []
+
+    def state(self, place: Place) -> list[State]:
+        """What one layer's part keeps of a sequence."""
+        return []

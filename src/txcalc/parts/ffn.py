@@ -1,0 +1,99 @@
+"""Feed-forward networks: plain, gated, and a mixture of either."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from txcalc.inventory import Weight, linear
+from txcalc.parts.base import Part, Place, dim
+from txcalc.quantity import ONE, Letter, Quantity
+
+Width = Annotated[Letter, dim("width of the FFN's hidden layer")]
+
+
+class Plain(Part, frozen=True, kw_only=True, tag="plain"):
+    """act(x W1 + b1) W2 + b2, arXiv:1706.03762 section 3.3."""
+
+    d_ff: Width
+    bias: bool = False
+
+    def weights(self, place: Place) -> list[Weight]:
+        """Up and down, each with its bias where there is one."""
+        return _network(place.d_model, self.d_ff, gated=False, bias=self.bias)
+
+
+class Gated(Part, frozen=True, kw_only=True, tag="glu"):
+    """(act(x W_gate) * (x W_up)) W_down: SwiGLU and its kin, arXiv:2002.05202."""
+
+    d_ff: Width
+    bias: bool = False
+
+    def weights(self, place: Place) -> list[Weight]:
+        """gate, up and down, each with its bias where there is one."""
+        return _network(place.d_model, self.d_ff, gated=True, bias=self.bias)
+
+
+class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
+    """A router sends each token to ``top_k`` of ``n_experts`` networks, arXiv:1701.06538.
+
+    ``n_shared`` further ones, ``d_shared`` (default d_expert) wide, take every token
+    (arXiv:2401.06066).  ``expert`` is what each of them is.
+    """
+
+    n_experts: Annotated[Letter, dim("routed experts")]
+    top_k: Annotated[Letter, dim("routed experts that a token uses")]
+    d_expert: Annotated[Letter, dim("width of an expert's hidden layer")]
+    n_shared: Annotated[Letter | None, dim("shared experts, which every token uses")] = None
+    d_shared: Annotated[Letter | None, dim("width of a shared expert's hidden layer")] = None
+    expert: Literal["plain", "glu"] = "glu"
+    bias: bool = False
+    router_bias: bool = False
+
+    def bound(self, d_model: Letter) -> Self:
+        """Checks that a token can use as many experts as it is said to."""
+        if self.top_k.value > self.n_experts.value:
+            raise ValueError(
+                f"top_k {self.top_k.value} is above n_experts {self.n_experts.value}: "
+                "a token cannot use more experts than there are"
+            )
+        if self.d_shared is not None and self.n_shared is None:
+            raise ValueError("d_shared is stated, but n_shared is not: say how many there are")
+        return self
+
+    def weights(self, place: Place) -> list[Weight]:
+        """The router, the routed experts, and the shared ones."""
+        gated, d_model = self.expert == "glu", place.d_model
+        rows = linear("router", (d_model,), (self.n_experts,), bias=self.router_bias)
+        rows += _network(
+            d_model, self.d_expert, gated=gated, bias=self.bias,
+            copies=self.n_experts, used=self.top_k,
+        )  # fmt: skip
+        if self.n_shared is not None:
+            rows += _network(
+                d_model, self.d_shared or self.d_expert, gated=gated, bias=self.bias,
+                copies=self.n_shared, used=self.n_shared, prefix="shared_",
+            )  # fmt: skip
+        return rows
+
+
+Ffn = Plain | Gated | Mixture
+
+
+def _network(
+    d_model: Quantity,
+    d_ff: Quantity,
+    *,
+    gated: bool,
+    bias: bool,
+    copies: Quantity = ONE,
+    used: Quantity = ONE,
+    prefix: str = "",
+) -> list[Weight]:
+    wide, narrow = (d_ff,), (d_model,)
+    ways = [("gate", narrow, wide)] if gated else []
+    ways += [("up", narrow, wide), ("down", wide, narrow)]
+    return [
+        row
+        for name, inputs, outputs in ways
+        for row in linear(prefix + name, inputs, outputs, bias=bias, copies=copies, used=used)
+    ]

@@ -1,0 +1,287 @@
+"""Exact numbers that carry their unit and remember how they came to be.
+
+A :class:`Quantity` is a value and the operation with its operands that produced it, as in a small
+automatic-differentiation engine. Equality looks at value and unit alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from txcalc.errors import UnitError
+
+Number = int | Fraction
+Operation = Literal[
+    "const", "letter", "sum", "product", "quotient", "floor", "ceil", "min", "max",
+    "series", "tally", "distinct",
+]  # fmt: skip
+
+
+class Quantity:
+    """``value`` in ``unit`` ("" for a pure number), made by ``op`` from ``args``."""
+
+    __slots__ = ("args", "op", "unit", "value")
+
+    def __init__(
+        self,
+        value: Number,
+        unit: str = "",
+        op: Operation = "const",
+        args: tuple[Quantity, ...] = (),
+    ) -> None:
+        self.value = value
+        self.unit = unit
+        self.op: Operation = op
+        self.args = args
+
+    def __add__(self, other: Quantity) -> Quantity:
+        return total((self, other), self.unit)
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        return total((self, product(MINUS_ONE, other)), self.unit)
+
+    def __mul__(self, other: Quantity) -> Quantity:
+        return product(self, other)
+
+    def __truediv__(self, other: Quantity) -> Quantity:
+        return Quantity(
+            exact(Fraction(self.value) / other.value),
+            _unit_over(self.unit, other.unit),
+            "quotient",
+            (self, other),
+        )
+
+    def __floordiv__(self, other: Quantity) -> Quantity:
+        return Quantity(
+            self.value // other.value, _unit_over(self.unit, other.unit), "floor", (self, other)
+        )
+
+    def counted_as(self, unit: str) -> Quantity:
+        """The same pure number as a count of ``unit``."""
+        if self.unit:
+            raise UnitError(f"{self.unit} cannot be counted as {unit}")
+        return product(self, Quantity(1, unit))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        return self.value == other.value and self.unit == other.unit
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.unit))
+
+    def __repr__(self) -> str:
+        return f"<{self.value}{' ' if self.unit else ''}{self.unit} by {self.op}>"
+
+
+class Letter(Quantity):
+    """A named number: a dimension of a model, a part of the question, or one defined by others.
+
+    ``path`` is where it was read (``blocks.dense.ffn.d_ff``); ``definition`` is the derivation of
+    a letter that is defined rather than read.
+    """
+
+    __slots__ = ("definition", "name", "path")
+
+    def __init__(
+        self,
+        value: Number,
+        name: str = "",
+        path: str = "",
+        definition: Quantity | None = None,
+        unit: str = "",
+    ) -> None:
+        super().__init__(value, unit, "letter")
+        self.name = name
+        self.path = path
+        self.definition = definition
+
+    def __repr__(self) -> str:
+        return f"<{self.name} = {self.value}>"
+
+
+def defined(name: str, definition: Quantity, path: str = "") -> Letter:
+    """A letter that stands for ``definition`` and keeps its own name in formulas."""
+    return Letter(definition.value, name, path, definition, definition.unit)
+
+
+def const(value: Number, unit: str = "") -> Quantity:
+    """A number that is itself."""
+    return Quantity(value, unit)
+
+
+def exact(value: Number) -> Number:
+    """An integer wherever the value is one."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return value.numerator
+    return value
+
+
+ZERO = const(0)
+ONE = const(1)
+TWO = const(2)
+MINUS_ONE = const(-1)
+
+
+def total(terms: Iterable[Quantity], unit: str) -> Quantity:
+    """The sum of ``terms``, all in ``unit``; of none of them, zero.
+
+    Raises:
+        UnitError: a term in another unit.
+    """
+    value: Number = 0
+    kept = []
+    for term in terms:
+        if term.unit != unit:
+            raise UnitError(f"{term.unit or 'a pure number'} added to {unit or 'a pure number'}")
+        if term.value or term.op != "const":
+            value += term.value
+            kept.append(term)
+    if len(kept) == 1:
+        return kept[0]
+    return Quantity(exact(value), unit, "sum" if kept else "const", tuple(kept))
+
+
+def product(*factors: Quantity) -> Quantity:
+    """The product of ``factors``; zero and one fold away.
+
+    Raises:
+        UnitError: two factors whose units do not cancel to one.
+    """
+    value: Number = 1
+    unit = ""
+    kept = []
+    for factor in factors:
+        value *= factor.value
+        if factor.unit:
+            unit = _unit_times(unit, factor.unit)
+        if factor.op != "const" or factor.value != 1:
+            kept.append(factor)
+    if any(f.op == "const" and not f.value for f in kept):
+        return Quantity(0, unit)
+    if len(kept) == 1 and kept[0].unit == unit:
+        return kept[0]
+    return Quantity(exact(value), unit, "product" if kept else "const", tuple(kept))
+
+
+def ceil_div(a: Quantity, b: Quantity) -> Quantity:
+    """``a / b`` rounded up."""
+    return Quantity(-(-a.value // b.value), _unit_over(a.unit, b.unit), "ceil", (a, b))
+
+
+def least(a: Quantity, b: Quantity) -> Quantity:
+    """The smaller of two quantities of one unit."""
+    return Quantity(min(a.value, b.value), _same_unit(a, b), "min", (a, b))
+
+
+def most(a: Quantity, b: Quantity) -> Quantity:
+    """The larger of two quantities of one unit."""
+    return Quantity(max(a.value, b.value), _same_unit(a, b), "max", (a, b))
+
+
+def series(power: Quantity, cap: Quantity | None, low: Quantity, high: Quantity) -> Quantity:
+    """Sum of ``t^power * min(t, cap)`` (of ``t^(power + 1)`` without a cap) for t = low .. high.
+
+    ``power`` is the constant 0 or 1; an empty range sums to 0.
+    """
+    up_to = _sum_of_squares if power.value else _sum_of_firsts
+    limit = None if cap is None else int(cap.value)
+    first, last = int(low.value), int(high.value)
+    value = up_to(last, limit) - up_to(first - 1, limit) if last >= first else 0
+    args = (power, low, high) if cap is None else (power, low, high, cap)
+    return Quantity(value, "", "series", args)
+
+
+def _sum_of_firsts(n: int, cap: int | None) -> int:
+    m = n if cap is None else min(n, cap)
+    return m * (m + 1) // 2 + (n - m) * m
+
+
+def _sum_of_squares(n: int, cap: int | None) -> int:
+    m = n if cap is None else min(n, cap)
+    return m * (m + 1) * (2 * m + 1) // 6 + m * (n * (n + 1) - m * (m + 1)) // 2
+
+
+def tally(n: Quantity, pattern: tuple[bool, ...]) -> Quantity:
+    """How many places of ``pattern``, repeated endlessly, are true among its first ``n``."""
+    whole, rest = divmod(int(n.value), len(pattern))
+    value = whole * sum(pattern) + sum(pattern[:rest])
+    return Quantity(value, "", "tally", (n, *(ONE if place else ZERO for place in pattern)))
+
+
+def distinct(n_experts: Quantity, top_k: Quantity, tokens: Quantity) -> Quantity:
+    """Expected number of experts that ``tokens`` tokens reach when each picks ``top_k`` evenly.
+
+    E * (1 - (1 - k/E)^n), the one estimate there is: 40 significant digits of it.
+    """
+    from decimal import Context, Decimal
+
+    digits = Context(prec=60)
+    experts = Decimal(int(n_experts.value))
+    missed = digits.divide(experts - Decimal(int(top_k.value)), experts)
+    left = digits.power(missed, int(tokens.value)) if missed else Decimal(0)
+    reached = digits.multiply(experts, digits.subtract(Decimal(1), left))
+    value = exact(Fraction(Context(prec=40).plus(reached)))
+    return Quantity(value, "", "distinct", (n_experts, top_k, tokens))
+
+
+def walk(root: Quantity) -> Iterator[Quantity]:
+    """Every node of a derivation once, definitions of letters included."""
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        stack.extend(reversed(node.args))
+        if isinstance(node, Letter) and node.definition is not None:
+            stack.append(node.definition)
+
+
+def is_estimate(root: Quantity) -> bool:
+    """Whether an expected number, the one kind of estimate, went into a quantity."""
+    return any(node.op == "distinct" for node in walk(root))
+
+
+def same_derivation(a: Quantity, b: Quantity) -> bool:
+    """Whether two quantities came about alike: same operations on letters of one name and value."""
+    if a is b:
+        return True
+    if a != b or a.op != b.op or len(a.args) != len(b.args):
+        return False
+    if isinstance(a, Letter) and isinstance(b, Letter) and a.name != b.name:
+        return False
+    return all(map(same_derivation, a.args, b.args))
+
+
+@lru_cache(maxsize=64)
+def _unit_times(a: str, b: str) -> str:
+    if not a or not b:
+        return a or b
+    for rate, count in ((a, b), (b, a)):
+        above, _, below = rate.partition("/")
+        if below and below + "s" == count:
+            return above
+    raise UnitError(f"{a} times {b}")
+
+
+@lru_cache(maxsize=64)
+def _unit_over(a: str, b: str) -> str:
+    if a == b:
+        return ""
+    if not b:
+        return a
+    if not a or "/" in a or "/" in b:
+        raise UnitError(f"{a or 'a pure number'} over {b}")
+    return f"{a}/{b.removesuffix('s')}"
+
+
+def _same_unit(a: Quantity, b: Quantity) -> str:
+    if a.unit != b.unit:
+        raise UnitError(f"{a.unit or 'a pure number'} compared with {b.unit or 'a pure number'}")
+    return a.unit

@@ -1,0 +1,1 @@
+"""Reports as rich tables, JSON, CSV or Markdown."""

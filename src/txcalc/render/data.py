@@ -1,0 +1,41 @@
+"""Reports as rows of raw values, the same for JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from txcalc.quantity import Quantity, is_estimate, product
+from txcalc.render.numbers import plain
+from txcalc.render.text import Layout
+from txcalc.report import Report
+
+
+def rows(report: Report, layout: Layout) -> Iterator[dict[str, Any]]:
+    """Address, value and unit of each row; integers as integers, others also as n/d."""
+    match layout:
+        case "shapes":
+            for address, shape in report.shapes.items():
+                sizes = [size.value for size in shape]
+                yield {"address": report.short(address), "value": sizes, "unit": "elements"}
+        case "tensors":
+            for address, held in report.tensors.items():
+                sides = [side for side in (held.weight.outputs, held.weight.inputs) if side]
+                yield {
+                    **_row(report.short(address), report.figures[address]),
+                    "dims": [product(*side).value for side in sides],
+                    "copies": product(held.layers, held.weight.copies).value,
+                }
+        case _:
+            for address in report.shown:
+                yield _row(report.short(address), report.figures[address])
+
+
+def _row(address: str, quantity: Quantity) -> dict[str, Any]:
+    value = quantity.value
+    row: dict[str, Any] = {"address": address, "unit": quantity.unit}
+    if isinstance(value, int):
+        return row | {"value": value}
+    if is_estimate(quantity):
+        return row | {"value": float(value), "estimate": True}
+    return row | {"value": float(value), "exact": plain(value, as_fraction=True)}

@@ -1,0 +1,27 @@
+"""JSON: an array of reports in raw base units."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from txcalc.render.data import rows
+from txcalc.render.text import Layout
+from txcalc.report import Report
+
+
+def write(reports: Sequence[Report], layout: Layout) -> str:
+    """One object a model."""
+    answer = [
+        {
+            "model": report.model,
+            "source": report.source,
+            "scope": report.scope,
+            "assumptions": report.assumptions,
+            "conventions": report.conventions,
+            "warnings": report.warnings,
+            "rows": list(rows(report, layout)),
+        }
+        for report in reports
+    ]
+    return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,124 @@
+"""YAML without surprises: plain integers, no duplicate keys, no anchors, one document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from txcalc.errors import DescriptionError
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 32
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,30})", re.ASCII)
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Tree = dict[str, Any]
+
+
+def load(text: str, name: str) -> Any:
+    """The mappings, lists and scalars of a YAML text.
+
+    A plain scalar is an integer in plain decimals, true, false or null, else a string: ``010``,
+    ``1:30``, ``1e5`` and ``no`` stay what they look like.
+
+    Raises:
+        DescriptionError: anything else, with ``name``, line and column.
+    """
+    try:
+        reader = _Reader(yaml.parse(text, Loader=_LOADER), name)
+        return reader.document()
+    except yaml.MarkedYAMLError as error:
+        where = _place(name, error.problem_mark)
+        raise DescriptionError(f"bad YAML: {error.problem}", where=where) from None
+    except yaml.YAMLError as error:
+        raise DescriptionError(f"bad YAML: {' '.join(str(error).split())}", where=name) from None
+
+
+def read(path: str) -> Any:
+    """The same of a file, which may be a megabyte long.
+
+    Raises:
+        DescriptionError: a file that is missing, unreadable, too long or not UTF-8.
+    """
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise DescriptionError(f"cannot be read: {error.strerror}", where=path) from None
+    if len(raw) > MAX_BYTES:
+        raise DescriptionError(f"longer than {MAX_BYTES:,} bytes: no model file", where=path)
+    try:
+        return load(raw.decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 at byte {error.start}: save the file as UTF-8"
+        raise DescriptionError(message, where=path) from None
+
+
+class _Reader:
+    """Builds a tree from parser events."""
+
+    def __init__(self, events: Iterator[Any], name: str) -> None:
+        self._events = events
+        self._name = name
+
+    def document(self) -> Any:
+        next(self._events)
+        if isinstance(next(self._events), yaml.StreamEndEvent):
+            raise DescriptionError("empty: a description was expected", where=self._name)
+        tree = self._node(next(self._events), 0)
+        next(self._events)
+        after = next(self._events)
+        if not isinstance(after, yaml.StreamEndEvent):
+            self._refuse(after, "a second document: one file describes one thing")
+        return tree
+
+    def _node(self, event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.AliasEvent) or event.anchor:
+            self._refuse(event, "anchors and aliases are not used here: share by name instead")
+        if depth > MAX_DEPTH:
+            self._refuse(event, f"nested more than {MAX_DEPTH} deep")
+        if event.tag not in (None, "!"):
+            self._refuse(event, f"the tag {event.tag!r} is not used here: write a plain value")
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(depth)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(depth)
+        return _scalar(event.value) if event.implicit[0] else event.value
+
+    def _mapping(self, depth: int) -> Tree:
+        tree: Tree = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                self._node(event, depth + 1)
+                self._refuse(event, "a key has to be a plain word")
+            key = event.value
+            if self._node(event, depth) is None or key == "<<":
+                self._refuse(event, f"{key!r} is no key")
+            if key in tree:
+                self._refuse(event, f"the key {key!r} stands twice")
+            tree[key] = self._node(next(self._events), depth + 1)
+        return tree
+
+    def _sequence(self, depth: int) -> list[Any]:
+        items = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            items.append(self._node(event, depth + 1))
+        return items
+
+    def _refuse(self, event: Any, message: str) -> None:
+        raise DescriptionError(message, where=_place(self._name, event.start_mark))
+
+
+def _scalar(text: str) -> Any:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return _WORDS.get(text, text)
+
+
+def _place(name: str, mark: Any) -> str:
+    return f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
