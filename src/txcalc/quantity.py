@@ -115,9 +115,7 @@ def const(value: Number, unit: str = "") -> Quantity:
 
 def exact(value: Number) -> Number:
     """An integer wherever the value is one."""
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return value.numerator
-    return value
+    return value.numerator if value.denominator == 1 else value
 
 
 ZERO = const(0)
@@ -154,13 +152,17 @@ def product(*factors: Quantity) -> Quantity:
     value: Number = 1
     unit = ""
     kept = []
+    vanishes = False
     for factor in factors:
         value *= factor.value
         if factor.unit:
             unit = _unit_times(unit, factor.unit)
-        if factor.op != "const" or factor.value != 1:
+        if factor.op != "const":
             kept.append(factor)
-    if any(f.op == "const" and not f.value for f in kept):
+        elif factor.value != 1:
+            kept.append(factor)
+            vanishes = vanishes or not factor.value
+    if vanishes:
         return Quantity(0, unit)
     if len(kept) == 1 and kept[0].unit == unit:
         return kept[0]

@@ -10,7 +10,7 @@ from txcalc.report import Report
 
 def account(model: Model, question: Question) -> Report:
     """``params.total``."""
-    figures = params.figures(model)
+    figures = params.sums(model)
     return Report(
         title="bundled models",
         model=model.name,

@@ -72,12 +72,7 @@ def block_flops(
 ) -> Figures:
     """One layer's products by row and component, given what its stack runs."""
     unit = per_mac.unit
-    weights = {
-        name: given.matmul(row, per_mac) for name, row in kind.rows.items() if row.use == "matmul"
-    }
-    operations = {
-        name: given.scores(op, per_mac) for name, op in kind.block.operations(model.d_model).items()
-    }
+    weights, operations = products(model, kind, given, per_mac)
     figures = tree(address, {**weights, **operations}, unit)
     for component in ("attention", "cross_attention", "ffn"):
         figures.setdefault(f"{address}.{component}", total((), unit))
@@ -87,6 +82,20 @@ def block_flops(
     figures[f"{address}.scores"] = select(operations, scores, unit)
     figures[f"{address}.matmul"] = select(weights, weights, unit)
     return figures
+
+
+def products(
+    model: Model, kind: Layers, given: Pass, per_mac: Quantity
+) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
+    """The rows of one layer: products that read a weight, and those that do not."""
+    weights = {
+        name: given.matmul(row, per_mac) for name, row in kind.rows.items() if row.use == "matmul"
+    }
+    operations = {
+        name: given.scores(op, per_mac)
+        for name, op in kind.block.operations(model.d_model).items()
+    }
+    return weights, operations
 
 
 def head_flops(model: Model, given: Pass, per_mac: Quantity) -> Figures:

@@ -125,10 +125,9 @@ def _source(model: Model, question: Question, prompt: Letter) -> Quantity:
 
 def _blocks(model: Model, given: Pass) -> Quantity:
     per_mac = per_multiply_add(macs=False, phase="decode")
-    return total(
-        (
-            product(kind.count, flops.block_flops("block", model, kind, given, per_mac)["block"])
-            for kind in model.decoder_layers
-        ),
-        "FLOPs",
-    )
+    blocks = []
+    for kind in model.decoder_layers:
+        weights, operations = flops.products(model, kind, given, per_mac)
+        layer = total((*weights.values(), *operations.values()), "FLOPs")
+        blocks.append(product(kind.count, layer))
+    return total(blocks, "FLOPs")

@@ -74,9 +74,10 @@ def _phase(model: Model, question: Question, workload: Workload) -> Figures:
     passed_on = [_products_moved(model.output, head)]
     for kind in model.layers:
         given = by_stack[kind.stack]
-        below = flops.block_flops("block", model, kind, given, per_mac)
-        products.append(product(kind.count, below["block.matmul"]))
-        everything.append(product(kind.count, below["block"]))
+        with_weight, without = flops.products(model, kind, given, per_mac)
+        multiplied = total(with_weight.values(), "FLOPs")
+        products.append(product(kind.count, multiplied))
+        everything.append(product(kind.count, total((multiplied, *without.values()), "FLOPs")))
         read = _weights_read(kind.rows, given, question.weight_bytes)
         weights.append(product(kind.count, read))
         passed_on.append(product(kind.count, _moved(model, kind, given)))

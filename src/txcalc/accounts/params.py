@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from txcalc.accounts.fold import layer_notes, select, shares, tree
+from txcalc.accounts.fold import layer_notes, shares, tree
 from txcalc.accounts.question import Question
 from txcalc.inventory import ZERO_PARAMETERS, Weight
 from txcalc.model import ROLES, Model
@@ -25,16 +25,16 @@ _TOPS = ("blocks", "final_norm", "head", "total", "active", "buffers")
 
 def account(model: Model, question: Question) -> Report:
     """Parameters of embeddings, blocks, final norm and head; leaves are rows, the rest sums."""
-    sums = figures(model)
+    found = figures(model)
     blocks = [
         address
         for kind in model.layers
         for part in _BLOCK
-        if (address := f"params.block.{kind.name}{part}") in sums
-        and (sums[address].value or not part)
+        if (address := f"params.block.{kind.name}{part}") in found
+        and (found[address].value or not part)
     ]
     shown = [
-        *(name for name in sums if name.startswith("params.embedding") and "_bias" not in name),
+        *(name for name in found if name.startswith("params.embedding") and "_bias" not in name),
         *blocks,
         *(f"params.{name}" for name in _TOPS),
     ]
@@ -42,10 +42,10 @@ def account(model: Model, question: Question) -> Report:
         title="parameters",
         model=model.name,
         source=model.source,
-        figures=sums,
+        figures=found,
         tensors=tensors(model),
         shown=shown,
-        shares=shares(sums, "params", shown),
+        shares=shares(found, "params", shown),
         notes=layer_notes("params", model),
         block_kinds=list(model.blocks),
         conventions=CONVENTIONS,
@@ -64,46 +64,51 @@ def tensors(model: Model) -> dict[str, Held]:
 
 def figures(model: Model) -> Figures:
     """Every figure of the account."""
-    sums = _tree("params.embedding", model.embedding)
-    sums.setdefault("params.embedding.positions", ZERO_PARAMETERS)
+    found = sums(model)
+    found.setdefault("params.embedding.positions", ZERO_PARAMETERS)
     for kind in model.layers:
-        sums |= block_parameters(f"params.block.{kind.name}", kind.rows)
-    sums["params.blocks"] = total(
-        (product(kind.count, sums[f"params.block.{kind.name}"]) for kind in model.layers), UNIT
+        found |= _by_kind(f"params.block.{kind.name}", kind.rows, found)
+    found["params.active"] = _active(model, found)
+    found["params.buffers"] = ZERO_PARAMETERS
+    return found
+
+
+def sums(model: Model) -> Figures:
+    """The tree of rows up to ``params.total``."""
+    found = _tree("params.embedding", model.embedding)
+    for kind in model.layers:
+        found |= _tree(f"params.block.{kind.name}", kind.rows)
+    found["params.blocks"] = total(
+        (product(kind.count, found[f"params.block.{kind.name}"]) for kind in model.layers), UNIT
     )
-    sums |= _tree("params.final_norm", model.final_norm)
-    sums |= _tree("params.head", model.output)
-    whole = [sums[f"params.{name}"] for name in ("embedding", "blocks", "final_norm", "head")]
-    sums["params.total"] = total(whole, UNIT)
-    sums["params.active"] = _active(model, sums)
-    sums["params.buffers"] = ZERO_PARAMETERS
-    return sums
+    found |= _tree("params.final_norm", model.final_norm)
+    found |= _tree("params.head", model.output)
+    whole = [found[f"params.{name}"] for name in ("embedding", "blocks", "final_norm", "head")]
+    return found | {"params.total": total(whole, UNIT)}
 
 
-def block_parameters(address: str, rows: Mapping[str, Weight]) -> Figures:
-    """A block's rows, their sums by component, and its matmul weights and biases apart."""
-    stored = {name: row.stored for name, row in rows.items()}
-    sums = tree(address, stored, UNIT)
-    for component in (*ROLES, ""):
-        where = f"{address}.{component}".rstrip(".")
-        sums.setdefault(where, ZERO_PARAMETERS)
-        inside = f"{component}." if component else ""
+def _by_kind(address: str, rows: Mapping[str, Weight], found: Figures) -> Figures:
+    """A block's matmul weights and biases apart, and zero for the components it lacks."""
+    by_kind = {f"{address}.{c}": ZERO_PARAMETERS for c in (*ROLES, "norms")}
+    for component in (*(f".{role}" for role in ROLES), ""):
+        inside = f"{component}.".lstrip(".")
         for kind, use in _KINDS.items():
-            chosen = (n for n, row in rows.items() if n.startswith(inside) and row.use == use)
-            sums[f"{where}.{kind}"] = select(stored, chosen, UNIT)
-    sums.setdefault(f"{address}.norms", ZERO_PARAMETERS)
-    return sums
+            chosen = [n for n, row in rows.items() if n.startswith(inside) and row.use == use]
+            by_kind[f"{address}{component}.{kind}"] = total(
+                (found[f"{address}.{name}"] for name in chosen), UNIT
+            )
+    return by_kind | {name: found[name] for name in by_kind if name in found}
 
 
 def _tree(address: str, rows: Mapping[str, Weight]) -> Figures:
     return tree(address, {name: row.stored for name, row in rows.items()}, UNIT)
 
 
-def _active(model: Model, sums: Figures) -> Quantity:
+def _active(model: Model, found: Figures) -> Quantity:
     """Parameters that one token uses."""
     used = (
         product(kind.count, total((row.active for row in kind.rows.values()), UNIT))
         for kind in model.layers
     )
-    rest = (sums[f"params.{name}"] for name in ("embedding", "final_norm", "head"))
+    rest = (found[f"params.{name}"] for name in ("embedding", "final_norm", "head"))
     return total((*used, *rest), UNIT)

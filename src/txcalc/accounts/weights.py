@@ -23,4 +23,4 @@ def account(model: Model, question: Question) -> Report:
 
 def weight_bytes(model: Model, question: Question) -> Quantity:
     """Every parameter once, a tied head with the embedding."""
-    return product(params.figures(model)["params.total"], question.weight_bytes)
+    return product(params.sums(model)["params.total"], question.weight_bytes)
