@@ -9,11 +9,12 @@ import msgspec
 
 from txcalc.quantity import ONE, ZERO, Quantity, product
 
-Stream = Literal["own", "source"]
-"""Whose tokens a row works on: the stack's own or, in cross-attention, the encoder's."""
+Stream = Literal["own", "source", "latent"]
+"""Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; or the cached
+latents', which an implementation may expand again at each step."""
 
-Use = Literal["matmul", "bias", "norm", "lookup", "elementwise"]
-"""What a pass does with a tensor; only a matmul costs FLOPs."""
+Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
+"""What a pass does with a tensor; only a matmul costs FLOPs, and a buffer is no parameter."""
 
 
 class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -21,7 +22,8 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     A matmul maps ``inputs`` to ``outputs``, each a product of dimensions (``n_heads, head_dim``);
     a look-up maps its rows to its columns; other tensors have outputs alone.  A tensor that is
-    ``tied`` to another is stored there and only used here.
+    ``tied`` to another is stored there and only used here.  A token multiplies a copy that it uses
+    ``repeats`` times.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     inputs: tuple[Quantity, ...] = ()
     copies: Quantity = ONE
     used: Quantity = ONE
+    repeats: Quantity = ONE
     stream: Stream = "own"
     tied: bool = False
 
@@ -41,14 +44,22 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def stored(self) -> Quantity:
         """Parameters that the model holds for this row."""
-        return ZERO_PARAMETERS if self.tied else self._parameters(self.copies)
+        return self._parameters(self.copies)
 
     @cached_property
     def active(self) -> Quantity:
         """Parameters that one token uses of those stored."""
-        return ZERO_PARAMETERS if self.tied else self._parameters(self.used)
+        return self._parameters(self.used)
+
+    @cached_property
+    def buffered(self) -> Quantity:
+        """Elements of a persistent tensor that is no parameter."""
+        kept = self.each if self.use == "buffer" else ZERO
+        return product(self.copies, kept).counted_as("parameters")
 
     def _parameters(self, copies: Quantity) -> Quantity:
+        if self.tied or self.use == "buffer":
+            return ZERO_PARAMETERS
         return product(copies, self.each).counted_as("parameters")
 
 
@@ -58,7 +69,8 @@ ZERO_PARAMETERS = ZERO.counted_as("parameters")
 class Op(msgspec.Struct, frozen=True, kw_only=True):
     """Attention products without a weight: per query-key pair, ``heads`` * (``d_qk`` + ``d_v``).
 
-    ``window`` is how many keys a query may meet, itself included (None: all).
+    ``window`` is how many keys a query may meet, itself included (None: all).  ``latent`` is the
+    pair (d_qk, d_v) of scores against cached latents, where the part can do without expanding them.
     """
 
     name: str
@@ -67,24 +79,29 @@ class Op(msgspec.Struct, frozen=True, kw_only=True):
     d_v: Quantity
     window: Quantity | None = None
     stream: Stream = "own"
+    latent: tuple[Quantity, Quantity] | None = None
 
-    @property
-    def width(self) -> Quantity:
-        """Multiply-adds of one query-key pair."""
-        return product(self.heads, self.d_qk + self.d_v)
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """A recurrence's products without a weight: ``width`` multiply-adds a token."""
+
+    name: str
+    width: Quantity
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """What a sequence keeps between steps: ``width`` elements for each token of its span.
 
     A ``window`` bounds how many tokens are kept; span ``source`` counts the encoder's tokens and
-    ``fixed`` none: the width is all there is.
+    ``fixed`` none: the width is all there is.  ``fmt`` is the number format of a state that has its
+    own, whatever the cache's.
     """
 
     name: str
     width: Quantity
     span: Literal["own", "source", "fixed"] = "own"
     window: Quantity | None = None
+    fmt: str | None = None
 
 
 def linear(

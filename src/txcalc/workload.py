@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from txcalc.inventory import Op, Stream, Weight
+from txcalc.inventory import Op, Scan, Stream, Weight
 from txcalc.quantity import (
     ONE,
     TWO,
@@ -24,6 +24,9 @@ from txcalc.quantity import (
 Phase = Literal["token", "prefill", "decode", "train"]
 Scores = Literal["full", "causal", "square", "none"]
 Logits = Literal["all", "last"]
+Mla = Literal["expanded", "absorbed", "reexpand"]
+"""How latent attention gets at keys and values: expanded once per token, never (scores against the
+latents), or all of the past again at each step."""
 
 Pairs = Callable[[Quantity | None], Quantity]
 """From a window to the query-key pairs of a pass."""
@@ -37,21 +40,41 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     source_tokens: Quantity = ZERO
     cross_pairs: Quantity = ZERO
     logits: Quantity = ZERO
+    mla: Mla = "expanded"
+    past: Quantity | None = None
+    """Tokens whose latents a step finds, itself included; None where it makes them all."""
 
     def matmul(self, weight: Weight, per_mac: Quantity) -> Quantity:
         """Cost of a weight's product, in the unit of ``per_mac``; of other tensors, zero."""
         if weight.use != "matmul":
             return product(ZERO, per_mac)
-        return product(per_mac, weight.used, weight.each, self.streamed(weight.stream))
+        return product(
+            per_mac, weight.used, weight.repeats, weight.each, self.streamed(weight.stream)
+        )
 
-    def scores(self, op: Op, per_mac: Quantity) -> Quantity:
-        """Cost of the products with keys and values, in the unit of ``per_mac``."""
+    def without_weight(self, op: Op | Scan, per_mac: Quantity) -> Quantity:
+        """Cost of an attention product or of a recurrence, in the unit of ``per_mac``."""
+        if isinstance(op, Scan):
+            return product(per_mac, op.width, self.tokens)
         pairs = self.pairs(op.window) if op.stream == "own" else self.cross_pairs
-        return product(per_mac, op.width, pairs)
+        return product(per_mac, op.heads, self.widths(op), pairs)
+
+    def widths(self, op: Op) -> Quantity:
+        """Multiply-adds of one head and query-key pair, in the form that the pass takes."""
+        d_qk, d_v = op.latent if op.latent and self.mla == "absorbed" else (op.d_qk, op.d_v)
+        return d_qk + d_v
 
     def streamed(self, stream: Stream) -> Quantity:
         """Tokens of a stream that this pass multiplies."""
-        return self.tokens if stream == "own" else self.source_tokens
+        match stream:
+            case "own":
+                return self.tokens
+            case "source":
+                return self.source_tokens
+            case "latent":
+                if self.mla == "reexpand" and self.past is not None:
+                    return self.past
+                return self.tokens
 
 
 NOTHING = Pass(tokens=ZERO, pairs=lambda _: ZERO)
@@ -66,6 +89,12 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     batch: Letter
     scores: Scores = "full"
     logits: Logits = "all"
+    mla: Mla | None = None
+
+    @property
+    def form(self) -> Mla:
+        """The form of latent attention: by default absorbed in decode, expanded elsewhere."""
+        return self.mla or ("absorbed" if self.phase == "decode" else "expanded")
 
     def decoder(self) -> Pass:
         """What the decoder runs, its head included."""
@@ -76,6 +105,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
                 pairs=lambda window: product(tokens, self._keys_of_one(window)),
                 cross_pairs=self._unless_none(product(tokens, self.source)),
                 logits=tokens,
+                mla=self.form,
+                past=product(tokens, self.ctx),
             )
         tokens = product(self.batch, self.ctx)
         return Pass(
@@ -84,6 +115,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             source_tokens=product(self.batch, self.source),
             cross_pairs=self._unless_none(product(tokens, self.source)),
             logits=tokens if self.logits == "all" else self.batch,
+            mla=self.form,
         )
 
     def encoder(self, length: Letter) -> Pass:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from txcalc.accounts.fold import layer_notes, select, shares, tree
 from txcalc.accounts.question import (
     Question,
-    head_pass,
+    beside_blocks,
     passes,
     position_warnings,
     refuse_partial,
 )
+from txcalc.inventory import Weight
 from txcalc.model import Layers, Model
 from txcalc.quantity import Quantity, product, total
 from txcalc.report import Figures, Report
@@ -44,9 +47,12 @@ def account(model: Model, question: Question) -> Report:
         (product(kind.count, figures[f"flops.block.{kind.name}"]) for kind in model.layers),
         per_mac.unit,
     )
-    figures |= head_flops(model, head_pass(by_stack), per_mac)
-    figures["flops.total"] = figures["flops.blocks"] + figures["flops.head"]
-    shown += ["flops.blocks", "flops.head", "flops.total"]
+    for component, (rows, given) in beside_blocks(model, by_stack).items():
+        figures |= tree(f"flops.{component}", matmuls(rows, given, per_mac), per_mac.unit)
+    parts = ("embedding", "blocks", "head", "tensors")
+    figures["flops.total"] = total((figures[f"flops.{part}"] for part in parts), per_mac.unit)
+    rare = [f"flops.{part}" for part in ("embedding", "tensors") if figures[f"flops.{part}"].value]
+    shown += [*rare, "flops.blocks", "flops.head", "flops.total"]
     return Report(
         title=per_mac.unit,
         model=model.name,
@@ -88,24 +94,14 @@ def products(
     model: Model, kind: Layers, given: Pass, per_mac: Quantity
 ) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
     """The rows of one layer: products that read a weight, and those that do not."""
-    weights = {
-        name: given.matmul(row, per_mac) for name, row in kind.rows.items() if row.use == "matmul"
-    }
-    operations = {
-        name: given.scores(op, per_mac)
-        for name, op in kind.block.operations(model.d_model).items()
-    }
-    return weights, operations
+    operations = kind.block.operations(model.d_model)
+    without = {name: given.without_weight(op, per_mac) for name, op in operations.items()}
+    return matmuls(kind.rows, given, per_mac), without
 
 
-def head_flops(model: Model, given: Pass, per_mac: Quantity) -> Figures:
-    """The head's products for every position whose logits are wanted."""
-    products = {
-        name: given.matmul(row, per_mac)
-        for name, row in model.output.items()
-        if row.use == "matmul"
-    }
-    return tree("flops.head", products, per_mac.unit)
+def matmuls(rows: Mapping[str, Weight], given: Pass, per_mac: Quantity) -> dict[str, Quantity]:
+    """Rows that are multiplied."""
+    return {n: given.matmul(row, per_mac) for n, row in rows.items() if row.use == "matmul"}
 
 
 def assumptions(model: Model, question: Question) -> list[str]:

@@ -8,13 +8,13 @@ from txcalc.accounts import flops, kvcache
 from txcalc.accounts.question import (
     ENCODER_ONLY,
     Question,
-    head_pass,
+    beside_blocks,
     passes,
     position_warnings,
     refuse_partial,
 )
 from txcalc.errors import RefusedError
-from txcalc.inventory import Weight
+from txcalc.inventory import Op, Weight
 from txcalc.model import Layers, Model
 from txcalc.quantity import ZERO, Letter, Quantity, distinct, product, total
 from txcalc.report import Figures, Report
@@ -67,11 +67,13 @@ def account(model: Model, question: Question) -> Report:
 def _phase(model: Model, question: Question, workload: Workload) -> Figures:
     per_mac = per_multiply_add(macs=False, phase=workload.phase)
     by_stack = passes(model, workload)
-    head = head_pass(by_stack)
-    products = [flops.head_flops(model, head, per_mac)["flops.head"]]
+    products: list[Quantity] = []
+    weights, passed_on = [], []
+    for rows, given in beside_blocks(model, by_stack).values():
+        products += flops.matmuls(rows, given, per_mac).values()
+        weights.append(_weights_read(rows, given, question.weight_bytes))
+        passed_on.append(_products_moved(rows, given))
     everything = products[:]
-    weights = [_weights_read(model.output, head, question.weight_bytes)]
-    passed_on = [_products_moved(model.output, head)]
     for kind in model.layers:
         given = by_stack[kind.stack]
         with_weight, without = flops.products(model, kind, given, per_mac)
@@ -111,7 +113,11 @@ def _copies_read(row: Weight, given: Pass) -> Quantity:
 def _moved(model: Model, kind: Layers, given: Pass) -> Quantity:
     """Elements that one layer's products read and write beside weights, cache and scores."""
     operations = kind.block.operations(model.d_model).values()
-    moved = [product(given.tokens, op.width).counted_as("elements") for op in operations]
+    moved = [
+        product(given.tokens, op.heads, given.widths(op)).counted_as("elements")
+        for op in operations
+        if isinstance(op, Op)
+    ]
     if kind.stack == "encoder":
         states = kind.block.state(model.d_model).values()
         moved += [product(given.tokens, state.width).counted_as("elements") for state in states]

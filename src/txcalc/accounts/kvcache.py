@@ -10,6 +10,7 @@ from txcalc.accounts.question import (
     refuse_encoder_only,
     refuse_partial,
 )
+from txcalc.formats import size
 from txcalc.inventory import State
 from txcalc.model import Model
 from txcalc.quantity import ONE, ZERO, Letter, Quantity, least, product, total
@@ -77,8 +78,20 @@ def cache(model: Model, workload: Workload, kv_bytes: Letter) -> Figures:
 def _layer(
     part: str, states: Mapping[str, State], workload: Workload, kv_bytes: Letter
 ) -> Quantity:
-    rows = (product(s.width, _kept(part, s, workload)) for s in states.values())
-    return product(total(rows, "").counted_as("elements"), kv_bytes)
+    """Bytes of one layer: in the cache's format, and what has a format of its own."""
+    own: dict[str | None, list[Quantity]] = {None: []}
+    for state in states.values():
+        own.setdefault(state.fmt, []).append(product(state.width, _kept(part, state, workload)))
+    return total(
+        (
+            product(
+                total(kept, "").counted_as("elements"),
+                kv_bytes if fmt is None else size(fmt, f"{fmt}_bytes", "elements"),
+            )
+            for fmt, kept in own.items()
+        ),
+        "bytes",
+    )
 
 
 def _kept(part: str, state: State, workload: Workload) -> Quantity:

@@ -7,20 +7,23 @@ from collections.abc import Mapping
 from txcalc.accounts.fold import layer_notes, shares, tree
 from txcalc.accounts.question import Question
 from txcalc.inventory import ZERO_PARAMETERS, Weight
-from txcalc.model import ROLES, Model
+from txcalc.model import Model
 from txcalc.quantity import Quantity, product, total
 from txcalc.report import Figures, Held, Report
+from txcalc.structure import ROLES
 
 UNIT = "parameters"
 CONVENTIONS = [
     "a tied head is one tensor with two uses: counted once, with the embedding",
     "active = total minus the experts that a token leaves unused; vocabulary tables whole",
-    "buffers (persistent tensors that are no parameters) are outside the total",
+    "buffers (persistent tensors, no parameters) and mtp modules are outside the total",
 ]
 _KINDS = {"matmul": "matmul", "biases": "bias"}
 _BLOCK = ("", *(f".{role}{kind}" for role in ROLES for kind in ("", ".matmul", ".biases")),
           ".norms", ".tensors", ".matmul", ".biases")  # fmt: skip
-_TOPS = ("blocks", "final_norm", "head", "total", "active", "buffers")
+_BESIDE = ("embedding", "final_norm", "head", "tensors")
+_TOPS = ("blocks", "final_norm", "head", "tensors", "total", "active", "buffers", "mtp")
+_IF_ANY = ("params.tensors", "params.mtp")
 
 
 def account(model: Model, question: Question) -> Report:
@@ -36,7 +39,7 @@ def account(model: Model, question: Question) -> Report:
     shown = [
         *(name for name in found if name.startswith("params.embedding") and "_bias" not in name),
         *blocks,
-        *(f"params.{name}" for name in _TOPS),
+        *(a for name in _TOPS if (a := f"params.{name}") not in _IF_ANY or found[a].value),
     ]
     return Report(
         title="parameters",
@@ -57,9 +60,10 @@ def tensors(model: Model) -> dict[str, Held]:
     held = {f"params.embedding.{name}": Held(row) for name, row in model.embedding.items()}
     for kind in model.layers:
         for name, row in kind.rows.items():
-            held[f"params.block.{kind.name}.{name}"] = Held(row, kind.count)
+            held[f"params.block.{kind.name}.{name}"] = Held(row, kind.sets)
     held |= {f"params.final_norm.{name}": Held(row) for name, row in model.final_norm.items()}
-    return held | {f"params.head.{name}": Held(row) for name, row in model.output.items()}
+    held |= {f"params.head.{name}": Held(row) for name, row in model.output.items()}
+    return held | {f"params.tensors.{name}": Held(row) for name, row in model.tensors.items()}
 
 
 def figures(model: Model) -> Figures:
@@ -69,7 +73,9 @@ def figures(model: Model) -> Figures:
     for kind in model.layers:
         found |= _by_kind(f"params.block.{kind.name}", kind.rows, found)
     found["params.active"] = _active(model, found)
-    found["params.buffers"] = ZERO_PARAMETERS
+    buffers = (product(h.layers, h.weight.buffered) for h in tensors(model).values())
+    found["params.buffers"] = total(buffers, UNIT)
+    found["params.mtp"] = _mtp(model, found)
     return found
 
 
@@ -79,11 +85,12 @@ def sums(model: Model) -> Figures:
     for kind in model.layers:
         found |= _tree(f"params.block.{kind.name}", kind.rows)
     found["params.blocks"] = total(
-        (product(kind.count, found[f"params.block.{kind.name}"]) for kind in model.layers), UNIT
+        (product(kind.sets, found[f"params.block.{kind.name}"]) for kind in model.layers), UNIT
     )
     found |= _tree("params.final_norm", model.final_norm)
     found |= _tree("params.head", model.output)
-    whole = [found[f"params.{name}"] for name in ("embedding", "blocks", "final_norm", "head")]
+    found |= _tree("params.tensors", model.tensors)
+    whole = [found[f"params.{name}"] for name in ("blocks", *_BESIDE)]
     return found | {"params.total": total(whole, UNIT)}
 
 
@@ -107,8 +114,16 @@ def _tree(address: str, rows: Mapping[str, Weight]) -> Figures:
 def _active(model: Model, found: Figures) -> Quantity:
     """Parameters that one token uses."""
     used = (
-        product(kind.count, total((row.active for row in kind.rows.values()), UNIT))
+        product(kind.sets, total((row.active for row in kind.rows.values()), UNIT))
         for kind in model.layers
     )
-    rest = (found[f"params.{name}"] for name in ("embedding", "final_norm", "head"))
-    return total((*used, *rest), UNIT)
+    return total((*used, *(found[f"params.{name}"] for name in _BESIDE)), UNIT)
+
+
+def _mtp(model: Model, found: Figures) -> Quantity:
+    """Parameters of the multi-token-prediction modules."""
+    if model.mtp is None:
+        return ZERO_PARAMETERS
+    own = (tensor.weight(name).stored for name, tensor in model.mtp.tensors.items())
+    block = found[f"params.block.{model.mtp.block}"]
+    return product(model.mtp.n_modules, total((block, *own), UNIT))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import msgspec
 
 from txcalc.errors import OptionError, RefusedError
 from txcalc.formats import size
+from txcalc.inventory import Weight
 from txcalc.model import Model
-from txcalc.quantity import Letter
-from txcalc.workload import Logits, Pass, Phase, Scores, Workload
+from txcalc.quantity import Letter, total
+from txcalc.workload import Logits, Mla, Pass, Phase, Scores, Workload
 
 MAX_TOKENS = 10**15
 
@@ -34,6 +36,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     scores: Scores = "full"
     logits: Logits = "all"
     macs: bool = False
+    mla: Mla | None = None
     dtype: str = "fp16"
     weights: str | None = None
     kv: str | None = None
@@ -99,6 +102,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             batch=positive("batch", self.batch),
             scores=self.scores,
             logits=self.logits,
+            mla=self.mla,
         )
 
     def origin(self, model: Model, name: str, value: int | None) -> str:
@@ -129,10 +133,21 @@ def passes(model: Model, workload: Workload) -> dict[str, Pass]:
     return found
 
 
-def head_pass(by_stack: dict[str, Pass]) -> Pass:
-    """The positions whose logits are wanted, the decoder's where there is one."""
-    given = by_stack.get("decoder") or by_stack["encoder"]
-    return msgspec.structs.replace(given, tokens=given.logits)
+def beside_blocks(
+    model: Model, by_stack: dict[str, Pass]
+) -> dict[str, tuple[Mapping[str, Weight], Pass]]:
+    """The rows outside of blocks by component, and what each is given.
+
+    The embedding is given the tokens of every stack; the head the positions whose logits are
+    wanted, the decoder's where there is one.
+    """
+    main = by_stack.get("decoder") or by_stack["encoder"]
+    every = total((given.tokens for given in by_stack.values()), "")
+    return {
+        "embedding": (model.embedding, msgspec.structs.replace(main, tokens=every)),
+        "head": (model.output, msgspec.structs.replace(main, tokens=main.logits)),
+        "tensors": (model.tensors, main),
+    }
 
 
 def refuse_partial(model: Model) -> None:

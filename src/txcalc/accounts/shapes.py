@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from txcalc.accounts.question import Question, positive, refuse_partial
 from txcalc.inventory import Op, Weight
-from txcalc.model import Block, Layers, Model
+from txcalc.model import Layers, Model
 from txcalc.quantity import Letter, Quantity, product
 from txcalc.report import Report, Shape
+from txcalc.structure import Block
 
 CONVENTIONS = [
     "B sequences of T tokens: (B, T, width), by head (B, heads, T, width of a head)",
@@ -80,7 +81,11 @@ class _Block:
         """A sub-layer: its products, those without a weight before the last one."""
         inside = [(name, row) for name, row in self._rows.items() if name.startswith(f"{role}.")]
         products = [(name, self._product(row)) for name, row in inside if row.use == "matmul"]
-        operations = self._block.operations(self._d_model).items()
+        operations = [
+            (name, op)
+            for name, op in self._block.operations(self._d_model).items()
+            if isinstance(op, Op)
+        ]
         scored = [
             p
             for name, op in operations

@@ -52,12 +52,20 @@ def flops(
     scores: opt.ScoresOption = "full",
     logits: opt.LogitsOption = "all",
     source: opt.Source = None,
+    mla: opt.MlaOption = None,
     macs: opt.Macs = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """FLOPs of a token or a pass, with the attention score products."""
     question = Question(
-        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, macs=macs
+        ctx=ctx,
+        batch=batch,
+        phase=phase,
+        scores=scores,
+        logits=logits,
+        source=source,
+        mla=mla,
+        macs=macs,
     )
     answer("flops", models, changes, question, fmt)
 
@@ -178,6 +186,7 @@ def get(
     scores: opt.ScoresOption = "full",
     logits: opt.LogitsOption = "all",
     source: opt.Source = None,
+    mla: opt.MlaOption = None,
     macs: opt.Macs = False,
     prompt: opt.Prompt = None,
     new: opt.New = 100,
@@ -192,8 +201,8 @@ def get(
     from txcalc.render.numbers import plain
 
     question = Question(
-        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, macs=macs,
-        prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
+        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
+        macs=macs, prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
     )  # fmt: skip
     report = ask.report_of(address, bundled.load(model, changes or ()), question)
     text = plain(report.find(address).value, as_fraction=exact)

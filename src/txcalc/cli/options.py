@@ -9,7 +9,7 @@ from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError
 from txcalc.render.text import Format
 from txcalc.sources import bundled
-from txcalc.workload import Logits, Phase, Scores
+from txcalc.workload import Logits, Mla, Phase, Scores
 
 
 def model_names(incomplete: str) -> list[str]:
@@ -65,6 +65,12 @@ New = Annotated[int, typer.Option(metavar="N", help="tokens to generate")]
 PhaseOption = Annotated[Phase, typer.Option(help="what is run")]
 ScoresOption = Annotated[Scores, typer.Option(help="which attention products count")]
 LogitsOption = Annotated[Logits, typer.Option(help="positions whose logits are computed")]
+MlaOption = Annotated[
+    Mla | None,
+    typer.Option(
+        "--mla", help="form of latent attention; default: absorbed in decode, else expanded"
+    ),
+]
 Macs = Annotated[bool, typer.Option("--macs", help="multiply-adds instead of FLOPs")]
 Dtype = Annotated[
     str, typer.Option(metavar="FMT", help="number format: fp32, fp16, bf16, fp8, int8, int4")

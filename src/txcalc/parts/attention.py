@@ -6,9 +6,9 @@ from typing import Annotated, Literal, Self
 
 import msgspec
 
-from txcalc.inventory import Op, State, Weight, linear
+from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts.base import HeadDim, Part, Place, dim
-from txcalc.parts.norm import norm_weights
+from txcalc.parts.norm import Norm, norm_weights
 from txcalc.quantity import Letter, defined, product
 
 Projection = Literal["q", "k", "v", "o"]
@@ -19,19 +19,38 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
     Biases stand on all four projections (``true``) or on those listed.  ``qk_norm`` normalises
     queries and keys: ``head`` with one weight of head_dim for all heads, ``width`` with one for
-    every channel.  A ``window`` is how many keys a query may meet, itself included.
+    every channel; ``qk_norm_kind`` is its kind.  ``gated`` doubles the query projection for a gate
+    of the output; ``sinks`` are one learned score a head.  ``k_is_v`` has one projection for keys
+    and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
     """
 
     n_heads: Annotated[Letter, dim("query heads")]
     head_dim: HeadDim = None
+    v_dim: Annotated[Letter | None, dim("width of one value head; head_dim where left out")] = None
     bias: bool | list[Projection] = False
     qk_norm: Literal["none", "head", "width"] = "none"
+    qk_norm_kind: Norm = "rms"
     window: Annotated[Letter | None, dim("keys a query may meet, itself included")] = None
+    gated: bool = False
+    sinks: bool = False
+    k_is_v: bool = False
+    shares_kv: bool = False
 
     @property
     def kv_heads(self) -> Letter:
         """The letter that counts key and value heads."""
         return self.n_heads
+
+    @property
+    def d_qk(self) -> Letter:
+        """Width of one query and key head, which a bound part always knows."""
+        assert self.head_dim is not None
+        return self.head_dim
+
+    @property
+    def d_v(self) -> Letter:
+        """Width of one value head."""
+        return self.v_dim or self.d_qk
 
     def bound(self, d_model: Letter) -> Self:
         """Defines head_dim where the description leaves it out."""
@@ -46,54 +65,60 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
     def weights(self, place: Place) -> list[Weight]:
         """q, k, v and o, biases, and the norms of queries and keys."""
-        d_model, heads, kv = (place.d_model,), (self.n_heads, self.width), self._kv
-        stream = place.stream
-        return [
-            *linear("q", d_model, heads, bias=self._biased("q")),
-            *linear("k", d_model, kv, bias=self._biased("k"), stream=stream),
-            *linear("v", d_model, kv, bias=self._biased("v"), stream=stream),
-            *linear("o", heads, d_model, bias=self._biased("o")),
-            *self._norms(),
-        ]
+        d_model, queries = (place.d_model,), (self.n_heads, self.d_qk)
+        rows = linear("q", d_model, queries, bias=self._biased("q"))
+        if self.gated:
+            rows += linear("gate", d_model, queries, bias=self._biased("q"))
+        rows += self._keys_and_values(place)
+        rows += linear("o", (self.n_heads, self.d_v), d_model, bias=self._biased("o"))
+        rows += self._norms()
+        if self.sinks:
+            rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
+        return rows
 
-    def operations(self, place: Place) -> list[Op]:
+    def operations(self, place: Place) -> list[Op | Scan]:
         """Queries with keys, and probabilities with values."""
         return [
-            Op(name="scores", heads=self.n_heads, d_qk=self.width, d_v=self.width,
+            Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=self.d_v,
                window=self.window, stream=place.stream)
         ]  # fmt: skip
 
     def state(self, place: Place) -> list[State]:
         """The keys and values of every token in reach."""
-        width = product(*self._kv)
+        if self.shares_kv:
+            return []
         return [
-            State(name=name, width=width, span=place.stream, window=self.window)
-            for name in ("keys", "values")
-        ]
+            State(name=name, width=product(self.kv_heads, width), span=_span(place),
+                  window=self.window)
+            for name, width in (("keys", self.d_qk), ("values", self.d_v))
+        ]  # fmt: skip
 
-    @property
-    def width(self) -> Letter:
-        """head_dim, which a bound part always has."""
-        assert self.head_dim is not None
-        return self.head_dim
-
-    @property
-    def _kv(self) -> tuple[Letter, Letter]:
-        return self.kv_heads, self.width
+    def _keys_and_values(self, place: Place) -> list[Weight]:
+        if self.shares_kv:
+            return []
+        d_model, kv = (place.d_model,), self.kv_heads
+        bias_k, bias_v, stream = self._biased("k"), self._biased("v"), place.stream
+        rows = linear("k", d_model, (kv, self.d_qk), bias=bias_k, stream=stream)
+        if not self.k_is_v:
+            rows += linear("v", d_model, (kv, self.d_v), bias=bias_v, stream=stream)
+        return rows
 
     def _biased(self, projection: Projection) -> bool:
         return self.bias if isinstance(self.bias, bool) else projection in self.bias
 
     def _norms(self) -> list[Weight]:
-        match self.qk_norm:
-            case "none":
-                return []
-            case "head":
-                return [*norm_weights("rms", "q_norm", self.width),
-                        *norm_weights("rms", "k_norm", self.width)]  # fmt: skip
-            case "width":
-                return [*norm_weights("rms", "q_norm", self.n_heads, self.width),
-                        *norm_weights("rms", "k_norm", *self._kv)]  # fmt: skip
+        if self.qk_norm == "none":
+            return []
+        heads = {"q": self.n_heads} if self.shares_kv else {"q": self.n_heads, "k": self.kv_heads}
+        return [
+            row
+            for name, n in heads.items()
+            for row in norm_weights(
+                self.qk_norm_kind,
+                f"{name}_norm",
+                *((n, self.d_qk) if self.qk_norm == "width" else (self.d_qk,)),
+            )
+        ]
 
 
 class GroupedQuery(MultiHead, frozen=True, kw_only=True, tag="gqa"):
@@ -116,4 +141,5 @@ class GroupedQuery(MultiHead, frozen=True, kw_only=True, tag="gqa"):
         return super().bound(d_model)
 
 
-Attention = MultiHead | GroupedQuery
+def _span(place: Place) -> Literal["own", "source"]:
+    return "source" if place.stream == "source" else "own"

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 import msgspec
 
-from txcalc.inventory import Op, State, Stream, Weight
+from txcalc.inventory import Op, Scan, State, Stream, Weight
 from txcalc.quantity import Letter, Quantity
 
 
@@ -40,7 +40,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         """Every tensor of one layer's part."""
         raise NotImplementedError
 
-    def operations(self, place: Place) -> list[Op]:
+    def operations(self, place: Place) -> list[Op | Scan]:
         """Products that read no weight."""
         return []
 

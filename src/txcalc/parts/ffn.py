@@ -37,7 +37,9 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     """A router sends each token to ``top_k`` of ``n_experts`` networks, arXiv:1701.06538.
 
     ``n_shared`` further ones, ``d_shared`` (default d_expert) wide, take every token
-    (arXiv:2401.06066).  ``expert`` is what each of them is.
+    (arXiv:2401.06066), behind a gate of one output where there is a ``shared_gate``.  ``expert`` is
+    what each of them is.  A ``router_bias`` may be a buffer, corrected outside of training's
+    gradients (arXiv:2408.15664).
     """
 
     n_experts: Annotated[Letter, dim("routed experts")]
@@ -47,7 +49,9 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     d_shared: Annotated[Letter | None, dim("width of a shared expert's hidden layer")] = None
     expert: Literal["plain", "glu"] = "glu"
     bias: bool = False
-    router_bias: bool = False
+    router_bias: bool | Literal["buffer"] = False
+    shared_bias: bool = False
+    shared_gate: bool = False
 
     def bound(self, d_model: Letter) -> Self:
         """Checks that a token can use as many experts as it is said to."""
@@ -63,20 +67,21 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     def weights(self, place: Place) -> list[Weight]:
         """The router, the routed experts, and the shared ones."""
         gated, d_model = self.expert == "glu", place.d_model
-        rows = linear("router", (d_model,), (self.n_experts,), bias=self.router_bias)
+        rows = linear("router", (d_model,), (self.n_experts,), bias=self.router_bias is True)
+        if self.router_bias == "buffer":
+            rows.append(Weight(name="router_bias", use="buffer", outputs=(self.n_experts,)))
         rows += _network(
             d_model, self.d_expert, gated=gated, bias=self.bias,
             copies=self.n_experts, used=self.top_k,
         )  # fmt: skip
         if self.n_shared is not None:
             rows += _network(
-                d_model, self.d_shared or self.d_expert, gated=gated, bias=self.bias,
+                d_model, self.d_shared or self.d_expert, gated=gated, bias=self.shared_bias,
                 copies=self.n_shared, used=self.n_shared, prefix="shared_",
             )  # fmt: skip
+        if self.shared_gate:
+            rows += linear("shared_gate_score", (d_model,), (ONE,))
         return rows
-
-
-Ffn = Plain | Gated | Mixture
 
 
 def _network(

@@ -57,6 +57,3 @@ class Rotary(Tableless, frozen=True, kw_only=True, tag="rotary"):
 
 class Alibi(Tableless, frozen=True, kw_only=True, tag="alibi"):
     """Score biases linear in the distance, arXiv:2108.12409."""
-
-
-Positions = Learned | Relative | Sinusoidal | Rotary | Alibi

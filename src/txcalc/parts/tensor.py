@@ -7,26 +7,35 @@ from typing import Literal
 import msgspec
 
 from txcalc.inventory import Weight
-from txcalc.quantity import Quantity
+from txcalc.quantity import ONE, Quantity
 
 
 class Tensor(msgspec.Struct, frozen=True, kw_only=True):
-    """``dims`` are out and in for a matmul, rows and columns for a look-up, else any."""
+    """``dims`` are out and in for a matmul, rows and columns for a look-up, else any.
 
-    use: Literal["matmul", "lookup", "elementwise"]
+    There may be several ``copies``, all of which a token uses; it multiplies a matmul ``repeats``
+    times, and the encoder's tokens where its ``stream`` is the source.
+    """
+
+    use: Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
     dims: tuple[Quantity, ...]
+    copies: Quantity = ONE
+    repeats: Quantity = ONE
+    stream: Literal["own", "source"] = "own"
 
     def weight(self, name: str) -> Weight:
         """The tensor as a row of the inventory."""
+        outputs, inputs = self._sides()
+        return Weight(
+            name=name, use=self.use, outputs=outputs, inputs=inputs, copies=self.copies,
+            used=self.copies, repeats=self.repeats, stream=self.stream,
+        )  # fmt: skip
+
+    def _sides(self) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         match self.use:
             case "matmul":
-                return self._row(name, outputs=self.dims[:1], inputs=self.dims[1:])
+                return self.dims[:1], self.dims[1:]
             case "lookup":
-                return self._row(name, outputs=self.dims[1:], inputs=self.dims[:1])
-            case "elementwise":
-                return self._row(name, outputs=self.dims, inputs=())
-
-    def _row(
-        self, name: str, *, outputs: tuple[Quantity, ...], inputs: tuple[Quantity, ...]
-    ) -> Weight:
-        return Weight(name=name, use=self.use, outputs=outputs, inputs=inputs)
+                return self.dims[1:], self.dims[:1]
+            case "bias" | "norm" | "elementwise" | "buffer":
+                return self.dims, ()

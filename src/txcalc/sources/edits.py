@@ -7,7 +7,8 @@ from typing import Any
 
 from txcalc.errors import OptionError, nearest
 from txcalc.sources import strict_yaml
-from txcalc.sources.description import LETTER_NAMES, build
+from txcalc.sources.decoder import LETTER_NAMES
+from txcalc.sources.description import build
 
 _FIELDS = {letter: field for field, letter in LETTER_NAMES.items()}
 
