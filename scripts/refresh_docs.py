@@ -1,0 +1,140 @@
+"""Runs every example of README.md again and puts its output below it, and redraws docs/*.svg.
+
+    python scripts/refresh_docs.py [--check]
+
+Examples are the lines that begin with ``$ `` in ``console`` blocks.  They run in an empty folder
+that holds the page's own model files: YAML blocks whose first line is ``# NAME.yaml``.  The
+``txcalc`` they call is the one installed beside the Python that runs this script.  With
+``--check`` nothing is written, and stale output ends in exit code 1.
+"""
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+PICTURES = {ROOT / "docs" / "concurrency.svg": "txcalc concurrency gpt3"}
+WIDTH = 80
+
+_BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_REMOTE_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+_SVG_TEXT = re.compile(r"<text[^>]*>(.*?)</text>", re.DOTALL)
+
+
+def examples(page: str) -> Iterator[tuple[str, str]]:
+    """Every command of a page and the output that stands below it."""
+    for block in _BLOCK.finditer(page):
+        if block["kind"] == "console":
+            for example in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]:
+                command, _, output = example.partition("\n")
+                yield command, output
+
+
+def write_files(page: str, folder: Path) -> None:
+    """Puts the page's model files into a folder."""
+    for block in _BLOCK.finditer(page):
+        name = re.match(r"# (\S+\.yaml)\n", block["body"])
+        if block["kind"] == "yaml" and name:
+            (folder / name[1]).write_text(block["body"], encoding="utf-8")
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command prints to a pipe, warnings and errors included."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=folder, env=_environment(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
+    )  # fmt: skip
+    return done.stdout.decode("utf-8")
+
+
+def refreshed(page: str, folder: Path) -> str:
+    """The page with every output as it is now."""
+
+    def again(block: re.Match[str]) -> str:
+        if block["kind"] != "console":
+            return block[0]
+        body = "".join(f"$ {command}\n{run(command, folder)}" for command, _ in examples(block[0]))
+        return f"```console\n{body}```"
+
+    write_files(page, folder)
+    return _BLOCK.sub(again, page)
+
+
+def picture(command: str, folder: Path) -> str:
+    """What a command shows on a terminal of 80 columns, as an SVG."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
+    console.print(Text(f"$ {command}"))
+    console.print(Text.from_ansi(_on_terminal(command, folder)))
+    svg = _REMOTE_FONTS.sub("", console.export_svg(title=command))
+    return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
+
+
+def shown(svg: str) -> list[str]:
+    """The texts of an SVG: what a picture says, however a release of rich draws it."""
+    return _SVG_TEXT.findall(svg)
+
+
+def _on_terminal(command: str, folder: Path) -> str:
+    ours, theirs = os.openpty()
+    size = {"COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        ["/bin/sh", "-c", command], cwd=folder, env=_environment() | size,
+        stdin=theirs, stdout=theirs, stderr=theirs,
+    ):  # fmt: skip
+        os.close(theirs)
+        raw = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                raw += chunk
+        except OSError:  # Linux tells the end of a terminal like this
+            pass
+    os.close(ours)
+    return raw.decode("utf-8").replace("\r\n", "\n")
+
+
+def _environment() -> dict[str, str]:
+    """Little of ours: no colour settings, and our own txcalc first on the path."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    kept = {name: os.environ[name] for name in ("HOME", "PYTHONPATH") if name in os.environ}
+    return kept | {"PATH": path, "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
+
+
+def main(arguments: list[str]) -> int:
+    """Refreshes, or with ``--check`` compares; 1 where something is stale."""
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page = README.read_text(encoding="utf-8")
+        new_page = refreshed(page, folder)
+        pictures = {path: picture(command, folder) for path, command in PICTURES.items()}
+    if "Traceback (most recent call last)" in new_page:
+        print("txcalc is broken; nothing was written", file=sys.stderr)
+        return 1
+    if not arguments:
+        README.write_text(new_page, encoding="utf-8")
+        for path, svg in pictures.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(svg, encoding="utf-8")
+        return 0
+    stale = list(difflib.unified_diff(page.splitlines(), new_page.splitlines(), "README.md", "now"))
+    for path, svg in pictures.items():
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        stale += difflib.unified_diff(shown(before), shown(svg), path.name, "now")
+    print("\n".join(stale) or "every example and picture is up to date")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
