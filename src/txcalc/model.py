@@ -42,6 +42,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     mtp: Module | None = None
     scope: Literal["model", "text"] = "model"
     notes: list[str] = []
+    warnings: list[str] = []
 
     @property
     def has_decoder(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+import msgspec
+
 from txcalc.accounts.question import Question
 from txcalc.errors import AddressError, nearest
 from txcalc.model import Model
@@ -17,7 +19,12 @@ ACCOUNTS = (
 def account(name: str, model: Model, question: Question) -> Report:
     """The report of one account, whose module is imported only now."""
     report: Report = import_module(f"txcalc.accounts.{name}").account(model, question)
-    return report
+    return msgspec.structs.replace(
+        report,
+        scope=model.scope,
+        assumptions=[*model.notes, *report.assumptions],
+        warnings=[*model.warnings, *report.warnings],
+    )
 
 
 def report_of(address: str, model: Model, question: Question) -> Report:

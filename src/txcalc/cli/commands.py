@@ -8,7 +8,7 @@ import txcalc
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
-from txcalc.cli.output import answer, emit
+from txcalc.cli.output import Models, answer, emit
 from txcalc.sources import bundled
 
 app = typer.Typer(
@@ -33,19 +33,29 @@ def _root(
 def params(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     tensors: Annotated[
         bool, typer.Option("--tensors", help="every weight with its dims, copies and count")
     ] = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """Parameters of embeddings, blocks, norms and head, and in total."""
-    answer("params", models, changes, Question(), fmt, "tensors" if tensors else "figures")
+    answer(
+        "params",
+        Models(models, changes, type_, strict),
+        Question(),
+        fmt,
+        "tensors" if tensors else "figures",
+    )
 
 
 @app.command()
 def flops(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     ctx: opt.Ctx = None,
     batch: opt.Batch = 1,
     phase: opt.PhaseOption = "token",
@@ -67,13 +77,15 @@ def flops(
         mla=mla,
         macs=macs,
     )
-    answer("flops", models, changes, question, fmt)
+    answer("flops", Models(models, changes, type_, strict), question, fmt)
 
 
 @app.command()
 def kvcache(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     ctx: opt.Ctx = None,
     batch: opt.Batch = 1,
     source: opt.Source = None,
@@ -83,13 +95,15 @@ def kvcache(
 ) -> None:
     """Bytes of KV cache: per token, per sequence and in total, and which layers keep them."""
     question = Question(ctx=ctx, batch=batch, source=source, dtype=dtype, kv=kv)
-    answer("kvcache", models, changes, question, fmt)
+    answer("kvcache", Models(models, changes, type_, strict), question, fmt)
 
 
 @app.command()
 def intensity(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     prompt: opt.Prompt = None,
     batch: opt.Batch = 1,
     ctx: opt.Ctx = None,
@@ -103,13 +117,15 @@ def intensity(
     question = Question(
         prompt=prompt, batch=batch, ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv
     )
-    answer("intensity", models, changes, question, fmt)
+    answer("intensity", Models(models, changes, type_, strict), question, fmt)
 
 
 @app.command()
 def concurrency(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     ctx: opt.Ctx = None,
     source: opt.Source = None,
     dtype: opt.Dtype = "fp16",
@@ -119,13 +135,15 @@ def concurrency(
 ) -> None:
     """How many sequences it takes until their caches outweigh the weights."""
     question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
-    answer("concurrency", models, changes, question, fmt)
+    answer("concurrency", Models(models, changes, type_, strict), question, fmt)
 
 
 @app.command()
 def generation(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     prompt: opt.GenerationPrompt = 20,
     new: opt.New = 100,
     source: opt.Source = None,
@@ -133,25 +151,35 @@ def generation(
 ) -> None:
     """What a cache saves against computing every token again at each step."""
     question = Question(prompt=prompt, new=new, source=source)
-    answer("generation", models, changes, question, fmt, "steps")
+    answer("generation", Models(models, changes, type_, strict), question, fmt, "steps")
 
 
 @app.command()
 def shapes(
     model: opt.ModelArgument,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     batch: opt.Batch = 1,
     tokens: Annotated[int, typer.Option(metavar="T", help="tokens of each sequence")] = 8,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """The shape at every point of a block, and where it leaves and rejoins the stream."""
-    answer("shapes", [model], changes, Question(batch=batch, tokens=tokens), fmt, "shapes")
+    answer(
+        "shapes",
+        Models([model], changes, type_, strict),
+        Question(batch=batch, tokens=tokens),
+        fmt,
+        "shapes",
+    )
 
 
 @app.command()
 def show(
     model: opt.ModelArgument,
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     ctx: opt.Ctx = None,
     source: opt.Source = None,
     dtype: opt.Dtype = "fp16",
@@ -161,13 +189,13 @@ def show(
 ) -> None:
     """A model on one screen: every account in brief."""
     question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
-    answer("show", [model], changes, question, fmt)
+    answer("show", Models([model], changes, type_, strict), question, fmt)
 
 
 @app.command("models")
 def models_(fmt: opt.FormatOption = "table") -> None:
     """The bundled models with their totals and sources."""
-    answer("catalogue", bundled.names(), None, Question(), fmt, "catalogue")
+    answer("catalogue", Models(bundled.names()), Question(), fmt, "catalogue")
 
 
 @app.command()
@@ -180,6 +208,8 @@ def get(
         ),
     ],
     changes: opt.Changes = None,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
     ctx: opt.Ctx = None,
     batch: opt.Batch = 1,
     phase: opt.PhaseOption = "token",
@@ -204,6 +234,7 @@ def get(
         ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
         macs=macs, prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
     )  # fmt: skip
-    report = ask.report_of(address, bundled.load(model, changes or ()), question)
+    [loaded] = Models([model], changes, type_, strict).load()
+    report = ask.report_of(address, loaded, question)
     text = plain(report.find(address).value, as_fraction=exact)
     emit(f"{text}\n", report.warnings)

@@ -9,6 +9,7 @@ from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError
 from txcalc.render.text import Format
 from txcalc.sources import bundled
+from txcalc.sources.load import load
 from txcalc.workload import Logits, Mla, Phase, Scores
 
 
@@ -20,7 +21,7 @@ def model_names(incomplete: str) -> list[str]:
 def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completes an address of the model before it."""
     try:
-        model = bundled.load(ctx.params["model"])
+        model = load(ctx.params["model"])
         reports = [ask.account(name, model, Question()) for name in ask.ACCOUNTS]
     except (TxcalcError, KeyError):
         return []
@@ -28,7 +29,7 @@ def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-MODEL = "a bundled name (see 'txcalc models') or a YAML file"
+MODEL = "a bundled name (see 'txcalc models'), a YAML file, a config.json or its folder, or -"
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=model_names)
 ]
@@ -50,6 +51,13 @@ Changes = Annotated[
         "(ffn.kind=glu); repeatable",
         show_default=False,
     ),
+]
+Type = Annotated[
+    str | None,
+    typer.Option("--type", metavar="TYPE", help="model_type of a config.json that names none"),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="an error where a config.json has keys that nothing reads")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
 Ctx = Annotated[

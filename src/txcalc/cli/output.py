@@ -3,26 +3,41 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
+from txcalc.model import Model
 from txcalc.render.text import Format, Layout, render
 from txcalc.sources import bundled
+from txcalc.sources.load import load
+
+
+class Models(NamedTuple):
+    """Which models a command is about, and how they are read."""
+
+    names: Sequence[str] | None
+    changes: Sequence[str] | None = None
+    type_: str | None = None
+    strict: bool = False
+
+    def load(self) -> list[Model]:
+        """All of them, or the documented ones where none is named."""
+        return [
+            load(name, self.changes or (), type_=self.type_, strict=self.strict)
+            for name in self.names or bundled.DOCUMENTED
+        ]
 
 
 def answer(
     account: str,
-    models: Sequence[str] | None,
-    changes: Sequence[str] | None,
+    models: Models,
     question: Question,
     fmt: Format,
     layout: Layout = "figures",
 ) -> None:
     """Asks one account about every model, and prints the answer once all of it is there."""
-    reports = [
-        ask.account(account, bundled.load(name, changes or ()), question)
-        for name in models or bundled.DOCUMENTED
-    ]
+    reports = [ask.account(account, model, question) for model in models.load()]
     warnings = [warning for report in reports for warning in report.warnings]
     emit(render(reports, fmt, layout), warnings)
 

@@ -1,14 +1,11 @@
-"""The models that come with txcalc, and any description in a file."""
+"""The models that come with txcalc."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import lru_cache
 
 from txcalc.errors import DescriptionError, UnknownModelError, nearest
-from txcalc.model import Model
-from txcalc.sources import description, edits, strict_yaml
 
 DOCUMENTED = ("toy", "gpt2-small", "gpt3")
 """The models of the documents that txcalc grew from: the answer where none is named."""
@@ -31,24 +28,14 @@ def names() -> list[str]:
     return sorted(entry.removesuffix(".yaml") for entry in entries if entry.endswith(".yaml"))
 
 
-def load(name: str, changes: Sequence[str] = ()) -> Model:
-    """The model of a bundled name or of a YAML file, changed by ``--set`` edits.
+def find(name: str) -> str:
+    """The file of a bundled name, or the path itself.
 
     Raises:
         UnknownModelError: neither a bundled name nor a file.
-        DescriptionError: a file that does not describe a model.
-        OptionError: an edit that cannot be carried out.
     """
-    path = _find(name)
-    tree = strict_yaml.read(path)
-    if changes:
-        edits.apply(tree, changes, path)
-    return description.build(tree, path)
-
-
-def _find(name: str) -> str:
     bundled = os.path.join(configs(), "models", f"{name}.yaml")
-    is_path = os.sep in name or name.endswith((".yaml", ".yml"))
+    is_path = os.sep in name or name.endswith((".yaml", ".yml", ".json"))
     if not is_path and os.path.exists(bundled):
         return bundled
     if os.path.exists(name) or is_path:

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from txcalc.errors import DescriptionError
+from txcalc.sources.files import read_bytes
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
@@ -45,13 +46,7 @@ def read(path: str) -> Any:
     Raises:
         DescriptionError: a file that is missing, unreadable, too long or not UTF-8.
     """
-    try:
-        with open(path, "rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise DescriptionError(f"cannot be read: {error.strerror}", where=path) from None
-    if len(raw) > MAX_BYTES:
-        raise DescriptionError(f"longer than {MAX_BYTES:,} bytes: no model file", where=path)
+    raw = read_bytes(path, MAX_BYTES)
     try:
         return load(raw.decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:

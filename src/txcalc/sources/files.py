@@ -1,0 +1,23 @@
+"""Bytes from files, with errors that name the file."""
+
+from __future__ import annotations
+
+from txcalc.errors import DescriptionError
+
+
+def read_bytes(path: str, limit: int) -> bytes:
+    """All of a file that is at most ``limit`` bytes long.
+
+    Raises:
+        DescriptionError: a file that is missing, unreadable or longer.
+    """
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(limit + 1)
+    except OSError as error:
+        raise DescriptionError(f"cannot be read: {error.strerror}", where=path) from None
+    except ValueError:
+        raise DescriptionError("no file can have this name", where=repr(path)) from None
+    if len(raw) > limit:
+        raise DescriptionError(f"longer than {limit:,} bytes: no model file", where=path)
+    return raw

@@ -1,0 +1,121 @@
+"""From anybody's config.json to the description it means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from txcalc.errors import DescriptionError, RefusedError, nearest
+from txcalc.sources.config import Config, Task, parse
+from txcalc.sources.families import CLASSES, TYPES, is_harmless
+from txcalc.sources.files import read_bytes
+
+Tree = dict[str, Any]
+MAX_BYTES = 4_000_000
+_ENDINGS: dict[str, Task] = {
+    "ForCausalLM": "causal",
+    "LMHeadModel": "causal",
+    "ForMaskedLM": "masked",
+    "ForPreTraining": "masked",
+    "WithLMHeadModel": "masked",
+    "ForConditionalGeneration": "conditional",
+    "ForSpeechSeq2Seq": "conditional",
+    "Model": "body",
+}
+
+
+def read(
+    path: str, *, type_: str | None = None, strict: bool = False
+) -> tuple[Tree, str, list[str]]:
+    """The same of a file, named after its folder where it is called config.json."""
+    folder, name = os.path.split(os.path.abspath(path))
+    stem = os.path.basename(folder) if name == "config.json" else name.removesuffix(".json")
+    text = read_bytes(path, MAX_BYTES)
+    return describe(text, path, name=stem or "config", type_=type_, strict=strict)
+
+
+def describe(
+    text: bytes, file: str, *, name: str, type_: str | None = None, strict: bool = False
+) -> tuple[Tree, str, list[str]]:
+    """A description tree, its file, and warnings; ``type_`` helps where the file names none.
+
+    Raises:
+        DescriptionError: a file that is no config, or contradicts itself.
+        RefusedError: a type, class or feature that is not modelled.
+    """
+    tree = parse(text, file)
+    model_type, class_ = _identify(tree, file, type_)
+    if model_type not in TYPES:
+        raise RefusedError(
+            f"{file}: unknown model_type {model_type!r}{nearest(model_type, list(TYPES))}"
+        )
+    function, _, usual = TYPES[model_type].partition(":")
+    task = _task(class_, tree, file, usual or "causal")
+    config = Config(tree, file, task, type_=model_type)
+    module, _, family = function.partition(".")
+    build: Callable[[Config], Tree] = getattr(
+        import_module(f"txcalc.sources.families.{module}"), family
+    )
+    config.ignore("model_type", "architectures")
+    described = build(config)
+    notes = [f"type {model_type}, class {class_ or f'the usual {task} one'}"]
+    head = {"name": name, "source": f"{os.path.basename(file)} ({model_type})"}
+    described = head | described | {"notes": notes + described.get("notes", [])}
+    return described, file, _unread(config, file, strict=strict)
+
+
+def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
+    """The model's type and class."""
+    classes = tree.get("architectures")
+    class_ = classes[0] if isinstance(classes, list) and classes else ""
+    model_type = tree.get("model_type") or type_
+    if not isinstance(class_, str) or not isinstance(model_type, str | None):
+        raise DescriptionError("model_type and architectures have to be names", where=file)
+    model_type = model_type or _type_of(class_)
+    if model_type is None:
+        raise DescriptionError(
+            "neither model_type nor a known class in architectures; name the type with --type",
+            where=file,
+        )
+    return model_type, class_
+
+
+def _type_of(class_: str) -> str | None:
+    """The type whose class this is, by its name without the ending."""
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
+        if class_.endswith(ending):
+            stem = _plain(class_.removesuffix(ending))
+            known = {_plain(type_): type_ for type_ in TYPES} | CLASSES
+            return known.get(stem)
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
+    """What the class counts; without a class, what the flags say, else the type's usual one."""
+    if class_:
+        for ending in sorted(_ENDINGS, key=len, reverse=True):
+            if class_.endswith(ending):
+                return _ENDINGS[ending]
+        raise RefusedError(f"{file}: the class {class_!r} is not modelled")
+    if tree.get("is_encoder_decoder") is True:
+        return "conditional"
+    if tree.get("is_decoder") is True:
+        return "causal"
+    return next(task for task in _ENDINGS.values() if task == usual)
+
+
+def _unread(config: Config, file: str, *, strict: bool) -> list[str]:
+    """One warning about keys that neither the family nor anybody else knows."""
+    unknown = [path for path in config.unread() if not is_harmless(path.rpartition(".")[2])]
+    if not unknown:
+        return []
+    listed = ", ".join(unknown)
+    if strict:
+        raise DescriptionError(f"keys that nothing here reads: {listed}", where=file)
+    return [f"{file}: keys that nothing here reads, so they change no count: {listed}"]

@@ -1,0 +1,51 @@
+"""The one way in: from a name, a path or standard input to a model."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from txcalc.model import Model
+from txcalc.sources import bundled, description, edits, strict_yaml
+
+Read = tuple[Any, str, list[str]]
+"""A description tree, the file that errors speak of, and warnings."""
+
+
+def load(
+    name: str, changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False
+) -> Model:
+    """The model of a bundled name, a YAML description, a config.json, its folder, or ``-``.
+
+    ``changes`` are ``--set`` edits; ``type_`` is the type of a config that names none; ``strict``
+    makes keys that nobody reads an error.
+
+    Raises:
+        UnknownModelError: neither a bundled name nor a file.
+        DescriptionError: a file that does not describe a model.
+        RefusedError: a config.json with what is not modelled.
+        OptionError: an edit that cannot be carried out.
+    """
+    tree, file, warnings = read(name, type_=type_, strict=strict)
+    if changes:
+        edits.apply(tree, changes, file)
+    return msgspec.structs.replace(description.build(tree, file), warnings=warnings)
+
+
+def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
+    """The description tree of a model, before any edit."""
+    path = "-" if name == "-" else bundled.find(name)
+    if path.endswith((".yaml", ".yml")):
+        return strict_yaml.read(path), path, []
+    from txcalc.sources import huggingface
+
+    if path == "-":
+        text = sys.stdin.buffer.read(huggingface.MAX_BYTES + 1)
+        return huggingface.describe(text, "-", name="stdin", type_=type_, strict=strict)
+    if os.path.isdir(path):
+        path = os.path.join(path, "config.json")
+    return huggingface.read(path, type_=type_, strict=strict)
