@@ -1,9 +1,10 @@
-"""Runs every example of README.md again and puts its output below it, and redraws docs/*.svg.
+"""Runs every example of the pages again and puts its output below it, and redraws docs/*.svg.
 
     python scripts/refresh_docs.py [--check]
 
-Examples are the lines that begin with ``$ `` in ``console`` blocks.  They run in an empty folder
-that holds the page's own model files: YAML blocks whose first line is ``# NAME.yaml``.  The
+Pages are README.md and docs/*.md.  Examples are the lines that begin with ``$ `` in their
+``console`` blocks.  They run in an empty folder that holds the page's own model files: YAML
+blocks whose first line is ``# NAME.yaml``.  The
 ``txcalc`` they call is the one installed beside the Python that runs this script.  With
 ``--check`` nothing is written, and stale output ends in exit code 1.
 """
@@ -19,7 +20,7 @@ from io import StringIO
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PICTURES = {ROOT / "docs" / "concurrency.svg": "txcalc concurrency gpt3"}
 WIDTH = 80
 
@@ -109,31 +110,38 @@ def _environment() -> dict[str, str]:
     return kept | {"PATH": path, "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
 
 
+def now() -> dict[Path, str]:
+    """Every page and picture as it should be."""
+    with tempfile.TemporaryDirectory() as folder:
+        pages = {page: refreshed(page.read_text(encoding="utf-8"), Path(folder)) for page in PAGES}
+        pictures = {path: picture(command, Path(folder)) for path, command in PICTURES.items()}
+    return pages | pictures
+
+
+def stale(path: Path, text: str) -> list[str]:
+    """Where a file differs from what it should be; of a picture, what it says counts."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = shown if path.suffix == ".svg" else str.splitlines
+    return list(difflib.unified_diff(lines(before), lines(text), path.name, "now"))
+
+
 def main(arguments: list[str]) -> int:
-    """Refreshes, or with ``--check`` compares; 1 where something is stale."""
+    """Refreshes, or with ``--check`` compares; 1 where something is stale or txcalc broken."""
     if arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        page = README.read_text(encoding="utf-8")
-        new_page = refreshed(page, folder)
-        pictures = {path: picture(command, folder) for path, command in PICTURES.items()}
-    if "Traceback (most recent call last)" in new_page:
+    texts = now()
+    if any("Traceback (most recent call last)" in text for text in texts.values()):
         print("txcalc is broken; nothing was written", file=sys.stderr)
         return 1
-    if not arguments:
-        README.write_text(new_page, encoding="utf-8")
-        for path, svg in pictures.items():
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(svg, encoding="utf-8")
-        return 0
-    stale = list(difflib.unified_diff(page.splitlines(), new_page.splitlines(), "README.md", "now"))
-    for path, svg in pictures.items():
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        stale += difflib.unified_diff(shown(before), shown(svg), path.name, "now")
-    print("\n".join(stale) or "every example and picture is up to date")
-    return 1 if stale else 0
+    differences = [line for path, text in texts.items() for line in stale(path, text)]
+    if arguments:
+        print("\n".join(differences) or "every example and picture is up to date")
+        return 1 if differences else 0
+    for path, text in texts.items():
+        if stale(path, text):
+            path.write_text(text, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""README.md says what txcalc does: its examples, tables, fields and numbers."""
+"""README.md and docs/*.md say what txcalc does: examples, tables, fields and numbers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
+import msgspec
 import pytest
 
 import txcalc
-from txcalc import model, workload
+from txcalc import structure, workload
 from txcalc.accounts import generation
 from txcalc.accounts.question import MAX_TOKENS, Question
 from txcalc.cli import commands
 from txcalc.formats import FORMATS
 from txcalc.parts.base import Part
+from txcalc.parts.mla import Indexer
 from txcalc.parts.norm import Norm
 from txcalc.parts.tensor import Tensor
 from txcalc.render.text import Format
 from txcalc.sources.bundled import DOCUMENTED
-from txcalc.sources.description import MAX_SIZE, Description
+from txcalc.sources.decoder import MAX_SIZE
+from txcalc.sources.description import Description
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "README.md").read_text("utf-8")
-PROSE = re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL)
-SETUP = [line for line in PAGE.splitlines() if line.startswith("python3 -m venv ")]
 
 
 def _script() -> ModuleType:
@@ -41,7 +41,10 @@ def _script() -> ModuleType:
 
 
 docs = _script()
-EXAMPLES = list(docs.examples(PAGE))
+PAGE, FIELDS = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/models.md"))
+SETUP = [line for line in PAGE.splitlines() if line.startswith("python3 -m venv ")]
+EXAMPLES = [example for page in docs.PAGES for example in docs.examples(page.read_text("utf-8"))]
+PROSE = re.sub(r"^```.*?^```$", "", f"{PAGE}\n{FIELDS}", flags=re.MULTILINE | re.DOTALL)
 
 
 def _kinds(base: type[Part] = Part) -> set[type[Part]]:
@@ -51,7 +54,10 @@ def _kinds(base: type[Part] = Part) -> set[type[Part]]:
     return below | ({base} if named else set())
 
 
-STRUCTS = [Description, model.Stack, model.Block, model.Head, Tensor, *_kinds()]
+STRUCTS = [
+    Description, structure.Stack, structure.Block, structure.Embedding, structure.Head,
+    structure.Module, Tensor, Indexer, *_kinds(),
+]  # fmt: skip
 
 
 def _section(title: str) -> str:
@@ -69,7 +75,7 @@ def _commands() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("readme")
-    docs.write_files(PAGE, path)
+    docs.write_files(f"{PAGE}\n{FIELDS}", path)
     return path
 
 
@@ -121,31 +127,32 @@ def test_every_option_is_in_the_table_with_its_default() -> None:
 
 def test_every_choice_is_named() -> None:
     table = _section("Commands")
-    choices = (Format, workload.Phase, workload.Scores, workload.Logits)
+    choices = (Format, workload.Phase, workload.Scores, workload.Logits, workload.Mla)
     for name in [*(name for choice in choices for name in get_args(choice)), *FORMATS, *DOCUMENTED]:
         assert f"`{name}`" in table, name
 
 
 def test_every_field_and_kind_of_a_model_file_is_described() -> None:
-    section = _section("Model files")
     names = {field for struct in STRUCTS for field in struct.__struct_fields__}
     names |= {str(part.__struct_config__.tag) for part in _kinds()}
-    names |= {*get_args(Norm), *get_args(model.Placement)}
-    assert not {name for name in names if f"`{name}`" not in section}
+    names |= {*get_args(Norm), *get_args(structure.Placement)}
+    assert not {name for name in names if f"`{name}`" not in FIELDS}
 
 
-def test_every_field_that_may_be_left_out_means_that_there_is_none() -> None:
-    usual = {
-        (field, default)
-        for struct in STRUCTS
-        for field, default in zip(
-            reversed(struct.__struct_fields__), reversed(struct.__struct_defaults__), strict=False
-        )
-        if isinstance(default, str) and default != "none"
-    }
-    assert usual == {("placement", "pre"), ("expert", "glu")}
-    section = _section("Model files")
-    assert "`placement` is `pre`, `expert` is `glu`, `qk_norm` is `none`" in section
+def test_every_field_that_may_be_left_out_means_that_there_is_none_or_is_told() -> None:
+    for struct in STRUCTS:
+        for field, default in _defaults(struct).items():
+            text = str(getattr(default, "value", default)).lower()
+            assert f"`{field}: {text}`" in FIELDS, struct
+
+
+def _defaults(struct: type[msgspec.Struct]) -> dict[str, object]:
+    """What fields are where they are left out, unless that is nothing."""
+    fields, defaults = struct.__struct_fields__, struct.__struct_defaults__
+    given = dict(zip(reversed(fields), reversed(defaults), strict=False))
+    empty = [default for default in given.values() if type(default).__name__ == "Factory"]
+    nothing = [None, False, "none", msgspec.NODEFAULT, *empty]
+    return {field: default for field, default in given.items() if default not in nothing}
 
 
 def test_every_command_in_the_prose_can_be_called(folder: Path) -> None:
@@ -176,7 +183,7 @@ def test_the_changelog_has_the_version() -> None:
     assert f"## {txcalc.__version__} - " in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])
-def test_a_page_has_no_dead_links(name: str) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / name).read_text("utf-8")):
-        assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("page", [*docs.PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_a_page_has_no_dead_links(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
