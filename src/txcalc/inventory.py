@@ -9,9 +9,9 @@ import msgspec
 
 from txcalc.quantity import ONE, ZERO, Quantity, product
 
-Stream = Literal["own", "source", "latent"]
-"""Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; or the cached
-latents', which an implementation may expand again at each step."""
+Stream = Literal["own", "source", "latent", "sequence"]
+"""Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; the cached
+latents', which an implementation may expand again at each step; or one token of each sequence."""
 
 Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
 """What a pass does with a tensor; only a matmul costs FLOPs, and a buffer is no parameter."""

@@ -37,6 +37,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
 
     tokens: Quantity
     pairs: Pairs
+    sequences: Quantity = ZERO
     source_tokens: Quantity = ZERO
     cross_pairs: Quantity = ZERO
     logits: Quantity = ZERO
@@ -71,6 +72,8 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
                 return self.tokens
             case "source":
                 return self.source_tokens
+            case "sequence":
+                return self.sequences
             case "latent":
                 if self.mla == "reexpand" and self.past is not None:
                     return self.past
@@ -103,6 +106,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             return Pass(
                 tokens=tokens,
                 pairs=lambda window: product(tokens, self._keys_of_one(window)),
+                sequences=tokens,
                 cross_pairs=self._unless_none(product(tokens, self.source)),
                 logits=tokens,
                 mla=self.form,
@@ -112,6 +116,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return Pass(
             tokens=tokens,
             pairs=lambda window: product(tokens, self._mean_keys(window)),
+            sequences=self.batch,
             source_tokens=product(self.batch, self.source),
             cross_pairs=self._unless_none(product(tokens, self.source)),
             logits=tokens if self.logits == "all" else self.batch,
@@ -126,6 +131,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return Pass(
             tokens=tokens,
             pairs=lambda window: product(tokens, self._two_sided_keys(length, window)),
+            sequences=self.batch,
             logits=tokens if self.logits == "all" else self.batch,
         )
 

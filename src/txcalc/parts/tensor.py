@@ -13,22 +13,24 @@ from txcalc.quantity import ONE, Quantity
 class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     """``dims`` are out and in for a matmul, rows and columns for a look-up, else any.
 
-    There may be several ``copies``, all of which a token uses; it multiplies a matmul ``repeats``
-    times, and the encoder's tokens where its ``stream`` is the source.
+    There may be several ``copies``, of which a token uses all, or as many as ``used``; it multiplies
+    a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the source, and
+    one token of each sequence where it is the sequence (a pooler).
     """
 
     use: Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
     dims: tuple[Quantity, ...]
     copies: Quantity = ONE
+    used: Quantity | None = None
     repeats: Quantity = ONE
-    stream: Literal["own", "source"] = "own"
+    stream: Literal["own", "source", "sequence"] = "own"
 
     def weight(self, name: str) -> Weight:
         """The tensor as a row of the inventory."""
         outputs, inputs = self._sides()
         return Weight(
             name=name, use=self.use, outputs=outputs, inputs=inputs, copies=self.copies,
-            used=self.copies, repeats=self.repeats, stream=self.stream,
+            used=self.used or self.copies, repeats=self.repeats, stream=self.stream,
         )  # fmt: skip
 
     def _sides(self) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:

@@ -168,7 +168,7 @@ class _Builder(Decoder):
             self.refuse(f"{path}.dims", f"a {tree['use']} has two, not {len(dims)}")
         counts = {
             field: self.size(tree.pop(field), f"{path}.{field}", scope)
-            for field in ("copies", "repeats")
+            for field in ("copies", "used", "repeats")
             if field in tree
         }
         tensor = self.decode({**tree, "dims": []}, Tensor, path)
