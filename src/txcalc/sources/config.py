@@ -115,6 +115,10 @@ class Config:
         """Whether a key is there and not null."""
         return self._tree.get(name) is not None
 
+    def null(self, name: str) -> bool:
+        """Whether a key is there, but null."""
+        return name in self._tree and self._tree[name] is None
+
     def raw(self, name: str) -> Any:
         """The value of a key as it stands, which counts as read."""
         self._read.add(name)

@@ -32,16 +32,19 @@ def attention(
     """Multi-head or grouped-query attention by today's usual keys.
 
     ``kv_default`` is the KV heads of a file that leaves them out (None: as many as query heads),
-    ``head_dim`` the width of a head where the file leaves it out (None: d_model / n_heads).
+    ``head_dim`` the width of a head where the file leaves it out (None: d_model / n_heads, rounded
+    down).  A null says that the key has no default of its own.
     """
     heads = c.size("num_attention_heads")
+    kv_default = None if c.null("num_key_value_heads") else kv_default
     kv_heads = c.size("num_key_value_heads", default=kv_default or heads)
     part: Tree = {"kind": "mha", "n_heads": heads}
     if kv_heads != heads:
         part = {"kind": "gqa", "n_heads": heads, "n_kv_heads": kv_heads}
-    stated = c.maybe("head_dim") or head_dim
-    if stated is not None:
-        part["head_dim"] = stated
+    stated = c.maybe("head_dim") or (None if c.null("head_dim") else head_dim)
+    uneven = stated is None and c.size("hidden_size") % heads
+    if stated is not None or uneven:
+        part["head_dim"] = stated or c.size("hidden_size") // heads
     return part | given(bias=bias, window=window, **more)
 
 
