@@ -9,9 +9,10 @@ import msgspec
 
 from txcalc.quantity import ONE, ZERO, Quantity, product
 
-Stream = Literal["own", "source", "latent", "sequence"]
+Stream = Literal["own", "source", "latent", "sequence", "none"]
 """Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; the cached
-latents', which an implementation may expand again at each step; or one token of each sequence."""
+latents', which an implementation may expand again at each step; one token of each sequence; or nobody's,
+where a path is never run."""
 
 Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
 """What a pass does with a tensor; only a matmul costs FLOPs, and a buffer is no parameter."""

@@ -74,6 +74,8 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
                 return self.source_tokens
             case "sequence":
                 return self.sequences
+            case "none":
+                return ZERO
             case "latent":
                 if self.mla == "reexpand" and self.past is not None:
                     return self.past

@@ -15,7 +15,8 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
 
     There may be several ``copies``, of which a token uses all, or as many as ``used``; it multiplies
     a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the source, and
-    one token of each sequence where it is the sequence (a pooler).
+    one token of each sequence where it is the sequence (a pooler); none where nothing runs it (the
+    cross-attention of a decoder without its encoder).
     """
 
     use: Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
@@ -23,7 +24,7 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     copies: Quantity = ONE
     used: Quantity | None = None
     repeats: Quantity = ONE
-    stream: Literal["own", "source", "sequence"] = "own"
+    stream: Literal["own", "source", "sequence", "none"] = "own"
 
     def weight(self, name: str) -> Weight:
         """The tensor as a row of the inventory."""
