@@ -9,6 +9,7 @@ from txcalc.errors import TxcalcError
 
 def main() -> NoReturn:
     """The entry point: exit code 2 for bad input, 130 after Ctrl-C, and never a traceback."""
+    _keep_only(sys.argv[1:2])
     try:
         app(prog_name="txcalc")
     except TxcalcError as error:
@@ -18,6 +19,13 @@ def main() -> NoReturn:
     except Exception as error:
         _fail(f"a fault of txcalc itself, please report it: {type(error).__name__}: {error}", 70)
     raise SystemExit(0)
+
+
+def _keep_only(named: list[str]) -> None:
+    """Leaves the app the one command that is called: building all the others takes 6 ms."""
+    called = [c for c in app.registered_commands if c.name in named]
+    if called:
+        app.registered_commands = called
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -10,6 +10,8 @@ from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.output import Models, answer, emit
 from txcalc.sources import bundled
+from txcalc.sources.load import read
+from txcalc.sources.strict_yaml import dump
 
 app = typer.Typer(
     help=txcalc.__doc__,
@@ -29,7 +31,7 @@ def _root(
         raise typer.Exit
 
 
-@app.command()
+@app.command("params")
 def params(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
@@ -40,7 +42,7 @@ def params(
     ] = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """Parameters of embeddings, blocks, norms and head, and in total."""
+    """Parameters by component, and in total."""
     answer(
         "params",
         Models(models, changes, type_, strict),
@@ -50,7 +52,7 @@ def params(
     )
 
 
-@app.command()
+@app.command("flops")
 def flops(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
@@ -66,7 +68,7 @@ def flops(
     macs: opt.Macs = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """FLOPs of a token or a pass, with the attention score products."""
+    """FLOPs of a token or a pass, with the score products."""
     question = Question(
         ctx=ctx,
         batch=batch,
@@ -80,7 +82,7 @@ def flops(
     answer("flops", Models(models, changes, type_, strict), question, fmt)
 
 
-@app.command()
+@app.command("kvcache")
 def kvcache(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
@@ -93,12 +95,12 @@ def kvcache(
     kv: opt.Kv = None,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """Bytes of KV cache: per token, per sequence and in total, and which layers keep them."""
+    """Bytes of KV cache, and which layers keep them."""
     question = Question(ctx=ctx, batch=batch, source=source, dtype=dtype, kv=kv)
     answer("kvcache", Models(models, changes, type_, strict), question, fmt)
 
 
-@app.command()
+@app.command("intensity")
 def intensity(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
@@ -113,14 +115,14 @@ def intensity(
     kv: opt.Kv = None,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """FLOPs per byte that a pass moves, prefill against decode."""
+    """FLOPs per byte moved, prefill against decode."""
     question = Question(
         prompt=prompt, batch=batch, ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv
     )
     answer("intensity", Models(models, changes, type_, strict), question, fmt)
 
 
-@app.command()
+@app.command("concurrency")
 def concurrency(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
@@ -133,12 +135,12 @@ def concurrency(
     kv: opt.Kv = None,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """How many sequences it takes until their caches outweigh the weights."""
+    """How many sequences outweigh the weights."""
     question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
     answer("concurrency", Models(models, changes, type_, strict), question, fmt)
 
 
-@app.command()
+@app.command("generation")
 def generation(
     models: opt.ModelArguments = None,
     changes: opt.Changes = None,
@@ -149,12 +151,12 @@ def generation(
     source: opt.Source = None,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """What a cache saves against computing every token again at each step."""
+    """What a cache saves when text is generated."""
     question = Question(prompt=prompt, new=new, source=source)
     answer("generation", Models(models, changes, type_, strict), question, fmt, "steps")
 
 
-@app.command()
+@app.command("shapes")
 def shapes(
     model: opt.ModelArgument,
     changes: opt.Changes = None,
@@ -164,7 +166,7 @@ def shapes(
     tokens: Annotated[int, typer.Option(metavar="T", help="tokens of each sequence")] = 8,
     fmt: opt.FormatOption = "table",
 ) -> None:
-    """The shape at every point of a block, and where it leaves and rejoins the stream."""
+    """The shape at every point of a block."""
     answer(
         "shapes",
         Models([model], changes, type_, strict),
@@ -174,7 +176,7 @@ def shapes(
     )
 
 
-@app.command()
+@app.command("show")
 def show(
     model: opt.ModelArgument,
     changes: opt.Changes = None,
@@ -198,7 +200,18 @@ def models_(fmt: opt.FormatOption = "table") -> None:
     answer("catalogue", Models(bundled.names()), Question(), fmt, "catalogue")
 
 
-@app.command()
+@app.command("import")
+def import_(
+    model: opt.ModelArgument,
+    type_: opt.Type = None,
+    strict: opt.Strict = False,
+) -> None:
+    """The YAML description that a config.json means."""
+    tree, _, warnings = read(model, type_=type_, strict=strict)
+    emit(dump(tree), warnings)
+
+
+@app.command("get")
 def get(
     model: opt.ModelArgument,
     address: Annotated[

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from txcalc.formula import symbolic
 from txcalc.quantity import Quantity, product
 from txcalc.render.numbers import binary, cell, decimal, percent, short
 from txcalc.render.text import Layout
@@ -68,6 +67,8 @@ def side_by_side(reports: Sequence[Report]) -> Sheet:
 
 def shapes(report: Report) -> Sheet:
     """One row a point of a block."""
+    from txcalc.formula import symbolic
+
     rows = [
         [
             report.short(address).removeprefix("shapes.block").lstrip("."),
@@ -92,6 +93,8 @@ def tensors(report: Report) -> Sheet:
 
 
 def _tensor(name: str, held: Held) -> list[str]:
+    from txcalc.formula import symbolic
+
     weight = held.weight
     sides = [side for side in (weight.outputs, weight.inputs) if side]
     return [

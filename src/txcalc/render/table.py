@@ -25,13 +25,10 @@ def write(reports: Sequence[Report], layout: Layout) -> str:
     text = StringIO()
     console = _console(text)
     for sheet in sheets(reports, layout):
-        table = _table(sheet)
-        wanted = console.measure(table).maximum
-        room = console.width if console.is_terminal else max(WIDTH, wanted)
-        console.print(table, width=room)
-        for note in sheet.notes:
-            line = Padding(Text(note, style="dim"), (0, 1, 0, 3))
-            console.print(line, width=min(room, WIDTH))
+        console.print(_table(sheet))
+        if sheet.notes:
+            notes = Text("\n".join(sheet.notes), style="dim")
+            console.print(Padding(notes, (0, 0, 0, 3)), width=min(console.width, WIDTH))
     for report in reports:
         bars = pictures(report)
         if bars:

@@ -27,13 +27,18 @@ _ENDINGS: dict[str, Task] = {
 
 
 def read(
-    path: str, *, type_: str | None = None, strict: bool = False
+    path: str,
+    *,
+    name: str = "",
+    source: str = "",
+    type_: str | None = None,
+    strict: bool = False,
 ) -> tuple[Tree, str, list[str]]:
     """The same of a file, named after its folder where it is called config.json."""
-    folder, name = os.path.split(os.path.abspath(path))
-    stem = os.path.basename(folder) if name == "config.json" else name.removesuffix(".json")
+    folder, file = os.path.split(os.path.abspath(path))
+    stem = os.path.basename(folder) if file == "config.json" else file.removesuffix(".json")
     text = read_bytes(path, MAX_BYTES)
-    return describe(text, path, name=stem or "config", type_=type_, strict=strict)
+    return describe(text, source or path, name=name or stem or "config", type_=type_, strict=strict)
 
 
 def describe(
@@ -61,7 +66,10 @@ def describe(
     config.ignore("model_type", "architectures")
     described = build(config)
     notes = [f"type {model_type}, class {class_ or f'the usual {task} one'}"]
-    head = {"name": name, "source": f"{os.path.basename(file)} ({model_type})"}
+    head = {
+        "name": name,
+        "source": file if file.startswith("hf:") else f"{os.path.basename(file)} ({model_type})",
+    }
     described = head | described | {"notes": notes + described.get("notes", [])}
     return described, file, _unread(config, file, strict=strict)
 

@@ -38,6 +38,8 @@ def load(
 
 def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
     """The description tree of a model, before any edit."""
+    if name.startswith("hf:"):
+        return _fetched(name, type_=type_, strict=strict)
     path = "-" if name == "-" else bundled.find(name)
     if path.endswith((".yaml", ".yml")):
         return strict_yaml.read(path), path, []
@@ -49,3 +51,11 @@ def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
     if os.path.isdir(path):
         path = os.path.join(path, "config.json")
     return huggingface.read(path, type_=type_, strict=strict)
+
+
+def _fetched(address: str, *, type_: str | None, strict: bool) -> Read:
+    from txcalc.sources import hub, huggingface
+
+    path = hub.fetch(address)
+    name = address.partition("/")[2].partition("@")[0]
+    return huggingface.read(path, name=name, source=address, type_=type_, strict=strict)

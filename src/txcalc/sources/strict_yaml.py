@@ -54,6 +54,11 @@ def read(path: str) -> Any:
         raise DescriptionError(message, where=path) from None
 
 
+def dump(tree: Tree) -> str:
+    """A tree as YAML that reads back as the same tree."""
+    return yaml.safe_dump(tree, sort_keys=False, default_flow_style=None, width=96)
+
+
 class _Reader:
     """Builds a tree from parser events."""
 
