@@ -1,0 +1,86 @@
+"""Parameters: the second count, and laws of sums."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+from hypothesis import given
+
+from tests.counting import Counted, Tree
+from tests.describing import descriptions
+from tests.running import data, find, load, report
+from txcalc.sources import bundled
+
+
+@given(descriptions())
+def test_every_sum_equals_a_plain_count(tree: Tree) -> None:
+    model = load(tree)
+    figures = report("params", model).figures
+    for address, expected in Counted(tree).parameters().items():
+        assert figures[address].value == expected, address
+
+
+@given(descriptions())
+def test_parts_sum_to_totals(tree: Tree) -> None:
+    figures = report("params", load(tree)).figures
+    below: dict[str, list[str]] = {}
+    for address in figures:
+        below.setdefault(address.rpartition(".")[0], []).append(address)
+    for parent, children in below.items():
+        if parent in figures and parent != "params.block":
+            rows = [c for c in children if c.rpartition(".")[2] not in ("matmul", "biases")]
+            assert figures[parent].value == sum(figures[row].value for row in rows), parent
+    tops = ("embedding", "blocks", "final_norm", "head")
+    assert figures["params.total"].value == sum(figures[f"params.{top}"].value for top in tops)
+
+
+@given(descriptions())
+def test_blocks_are_each_block_times_its_layers(tree: Tree) -> None:
+    model = load(tree)
+    layers = [name for stack in Counted(tree).stacks for name, _ in Counted(tree).layers(stack)]
+    each = {name: find(model, f"params.block.{name}") for name in tree["blocks"]}
+    assert find(model, "params.blocks") == sum(each[name] for name in layers)
+
+
+@given(descriptions("decoder", "encoder"))
+def test_a_repeated_layer_multiplies(tree: Tree) -> None:
+    field = "layers" if "layers" in tree else "encoder"
+    name = next(iter(tree["blocks"]))
+    tree |= {"blocks": {name: tree["blocks"][name]}, field: {"count": 1, "pattern": [name]}}
+    tree.pop("parts", None) if not any(map(_shares, tree["blocks"].values())) else None
+    tree["parts"] = {
+        role: part
+        for role, part in tree.get("parts", {}).items()
+        if role in tree["blocks"][name].values()
+    }
+    one = find(load(tree), "params.blocks")
+    tree[field]["count"] = 7
+    assert find(load(tree), "params.blocks") == 7 * one
+
+
+def _shares(block: Tree) -> bool:
+    return any(isinstance(block.get(role), str) for role in ("attention", "ffn"))
+
+
+@pytest.mark.parametrize("name", bundled.names())
+def test_tensors_hold_the_total(name: str) -> None:
+    (tensors,) = data("params", name, "--tensors")
+    held = sum(
+        prod(row["dims"]) * row["copies"]
+        for row in tensors["rows"]
+        if row["address"] != "params.head.output" or row["value"]
+    )
+    (params,) = data("params", name)
+    total = next(row["value"] for row in params["rows"] if row["address"] == "params.total")
+    assert held == total
+
+
+@given(descriptions())
+def test_generated_tensors_hold_the_total(tree: Tree) -> None:
+    answer = report("params", load(tree))
+    held = 0
+    for row in answer.tensors.values():
+        size = prod(side.value for side in (*row.weight.outputs, *row.weight.inputs))
+        held += 0 if row.weight.tied else row.layers.value * row.weight.copies.value * size
+    assert held == answer.figures["params.total"].value

@@ -1,0 +1,14 @@
+"""Settings of hypothesis: an ordinary run repeats itself, ``--hypothesis-profile=long`` does not."""
+
+from hypothesis import HealthCheck, Phase, settings
+
+_COMMON = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+    "phases": (Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
+    "report_multiple_bugs": False,
+}
+
+settings.register_profile("ordinary", max_examples=30, derandomize=True, database=None, **_COMMON)
+settings.register_profile("long", max_examples=3000, **_COMMON)
+settings.load_profile("ordinary")

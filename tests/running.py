@@ -1,0 +1,108 @@
+"""txcalc asked without a new process: its command line, and the library behind it."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.cli import main
+from txcalc.model import Model
+from txcalc.report import Report
+from txcalc.sources import bundled
+
+DATA = Path(__file__).parent / "data"
+ORACLE = Path(__file__).parent / "oracle"
+ACCOUNTS = (
+    "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "dims",
+)  # fmt: skip
+
+Tree = dict[str, Any]
+
+
+class Run(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: object) -> Run:
+    """``txcalc ARGUMENTS`` with its output caught."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["txcalc", *map(str, arguments)]
+    with mock.patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    return Run(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def answer(*arguments: object) -> str:
+    """What a command prints when it succeeds."""
+    ran = run(*arguments)
+    assert ran.code == 0, f"{arguments}: {ran.err}"
+    return ran.out
+
+
+def get(model: str, address: str, *options: object) -> int | Fraction:
+    """One figure through ``txcalc get --exact``."""
+    text = answer("get", model, address, "--exact", *options).removesuffix("\n")
+    value = Fraction(text)
+    assert text == (str(value) if "/" not in text else f"{value.numerator}/{value.denominator}")
+    return value.numerator if value.denominator == 1 else value
+
+
+def data(*arguments: object) -> list[dict[str, Any]]:
+    """The reports of a command in JSON."""
+    reports: list[dict[str, Any]] = json.loads(answer(*arguments, "--format", "json"))
+    return reports
+
+
+def figures(*arguments: object) -> dict[str, int | Fraction]:
+    """Address -> exact value of a command about one model."""
+    (report,) = data(*arguments)
+    return {row["address"]: Fraction(row.get("exact", row["value"])) for row in report["rows"]}
+
+
+def load(tree: Tree, changes: Sequence[str] = ()) -> Model:
+    """The model of a description; JSON is YAML."""
+    return bundled.load(save(tree), changes)
+
+
+def save(tree: Tree) -> str:
+    """A file with this description, the last one's place."""
+    path = _folder() / "generated.yaml"
+    path.write_text(json.dumps(tree), "utf-8")
+    return str(path)
+
+
+@cache
+def _folder() -> Path:
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    return Path(folder)
+
+
+def report(account: str, model: Model, **question: Any) -> Report:
+    """One account's report."""
+    return ask.account(account, model, Question(**question))
+
+
+def find(model: Model, address: str, **question: Any) -> int | Fraction:
+    """One figure of a loaded model."""
+    return ask.report_of(address, model, Question(**question)).find(address).value
