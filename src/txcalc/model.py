@@ -10,12 +10,15 @@ import msgspec
 
 from txcalc.inventory import Weight, linear
 from txcalc.parts.tensor import Tensor
-from txcalc.quantity import ONE, Letter, Quantity
+from txcalc.quantity import ONE, Letter, Quantity, product
 from txcalc.structure import Block, Embedding, Head, Module, Stack, table
 
 
 class Layers(msgspec.Struct, frozen=True):
-    """All layers of one kind, and the stack they stand in; ``sets`` of weights are stored."""
+    """All layers of one kind, and the stack they stand in.
+
+    A pass runs ``count`` of them; ``sets`` of weights are stored, and ``states`` kept.
+    """
 
     name: str
     block: Block
@@ -23,6 +26,7 @@ class Layers(msgspec.Struct, frozen=True):
     stack: str
     rows: Mapping[str, Weight]
     sets: Quantity
+    states: Quantity
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -58,16 +62,22 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def layers(self) -> tuple[Layers, ...]:
         """The kinds of layers, the encoder's before the decoder's."""
         return tuple(
-            Layers(
-                name,
-                block := self.blocks[name],
-                count,
-                stack,
-                block.weights(self.d_model),
-                ONE if block.shared else count,
-            )
+            self._layers(name, count, stack)
             for stack, layers in self.stacks.items()
             for name, count in layers.counts.items()
+        )
+
+    def _layers(self, name: str, count: Quantity, stack: str) -> Layers:
+        block = self.blocks[name]
+        run = count if block.loops is None else product(count, block.loops)
+        return Layers(
+            name,
+            block,
+            count=run,
+            stack=stack,
+            rows=block.weights(self.d_model),
+            sets=ONE if block.shared else count,
+            states=count if block.loop_state == "last" else run,
         )
 
     @property

@@ -28,8 +28,9 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``pre`` and ``post`` norms stand before or after each sub-layer, ``sandwich`` has both;
     ``parallel`` sub-layers share one norm before them or, with ``parallel_two_norms``, have one
     each.  Attention and ssm in one block run side by side behind one norm.  ``shared`` layers of a
-    kind have one set of weights.  A ``partial`` block has a mechanism that no part knows: only its
-    tensors are counted.
+    kind have one set of weights; a pass runs a layer as often as it ``loops`` (arXiv:1807.03819),
+    and each loop keeps a state of its own, or only the last one does.  A ``partial`` block has a
+    mechanism that no part knows: only its tensors are counted.
     """
 
     norm: Norm
@@ -40,6 +41,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ffn: Ffn | None = None
     tensors: dict[str, Tensor] = {}
     shared: bool = False
+    loops: Annotated[Letter | None, dim("times that a pass runs each layer of this kind")] = None
+    loop_state: Literal["each", "last"] = "each"
     partial: bool = False
 
     def parts(self, d_model: Quantity) -> Iterator[tuple[Role, Part, Place]]:
@@ -116,7 +119,10 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         names = list(dict.fromkeys([*self.first, *self.pattern, *self.last]))
         if len(names) == 1:
             return {names[0]: self.count}
-        return {name: defined(f"n_{name}", self._count(name)) for name in names}
+        return {
+            name: defined(f"n_{name}", self._count(name), about=f"layers that are {name} blocks")
+            for name in names
+        }
 
     def _count(self, name: str) -> Quantity:
         """Layers of one kind among several."""
@@ -165,7 +171,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     ``transform`` is the dense layer and the norm that a masked-language-model head begins with
     (arXiv:1810.04805's published code).  The output reads ``d_head`` channels: d_embed where
-    that is given, else d_model.
+    that is given, else d_model.  It knows the whole vocabulary, or the ``n_outputs`` entries that
+    may be generated.
     """
 
     tied: bool
@@ -173,11 +180,13 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     transform: Norm | None = None
     transform_bias: bool = True
     d_head: Annotated[Letter | None, dim("channels that the output projection reads")] = None
+    n_outputs: Annotated[Letter | None, dim("rows of the output projection")] = None
 
     def weights(self, d_model: Quantity, width: Quantity, vocab: Quantity) -> list[Weight]:
         """The tensors of the head; a tied output is stored with the embedding."""
         narrow = (self.d_head or width,)
-        output = linear("output", narrow, (vocab,), bias=self.bias, tied=self.tied)
+        rows = (self.n_outputs or vocab,)
+        output = linear("output", narrow, rows, bias=self.bias, tied=self.tied)
         if self.transform is None:
             return output
         return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from txcalc.model import Model
+from txcalc.model import Layers, Model
 from txcalc.quantity import Quantity, total
 from txcalc.report import Figures
 
@@ -44,5 +44,12 @@ def _whole(address: str, root: str, figures: Figures) -> str:
 
 
 def layer_notes(root: str, model: Model) -> dict[str, str]:
-    """How many layers each block stands for."""
-    return {f"{root}.block.{kind.name}": f"x {kind.count.value:,}" for kind in model.layers}
+    """How many layers each block stands for, and how often a pass runs each."""
+    return {f"{root}.block.{kind.name}": _times(kind) for kind in model.layers}
+
+
+def _times(kind: Layers) -> str:
+    if kind.block.loops is None:
+        return f"x {kind.count.value:,}"
+    loops = kind.block.loops.value
+    return f"x {kind.count.value // loops:,}, {loops:,} loops"

@@ -68,7 +68,7 @@ def cache(model: Model, workload: Workload, kv_bytes: Letter) -> Figures:
             figures[address] = _layer(part, states, workload, kv_bytes)
     for part in PARTS:
         figures[f"kvcache.{part}"] = total(
-            (product(kind.count, figures[f"kvcache.block.{kind.name}.{part}"])
+            (product(kind.states, figures[f"kvcache.block.{kind.name}.{part}"])
              for kind in model.decoder_layers),
             "bytes",
         )  # fmt: skip
