@@ -28,4 +28,5 @@ def size(fmt: str, letter: str, counted: str) -> Letter:
         raise OptionError(f"unknown number format {fmt!r}{nearest(fmt, list(FORMATS))}")
     elements, held_in = FORMATS[fmt]
     unit = f"bytes/{counted.removesuffix('s')}"
-    return Letter(exact(Fraction(held_in, elements)), letter, unit=unit)
+    about = f"bytes of one {counted.removesuffix('s')} in {fmt}"
+    return Letter(exact(Fraction(held_in, elements)), letter, unit=unit, about=about)

@@ -5,45 +5,55 @@ Printing collects like terms and never distributes over a sum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
+
+import msgspec
 
 from txcalc.quantity import Letter, Quantity, walk
 
 
 def symbolic(quantity: Quantity) -> str:
     """The formula of a quantity in letters."""
-    return _sum(_Printer(quantity).terms(quantity), 0)
+    return Printer(quantity).write(quantity)[0]
 
 
 def substituted(quantity: Quantity) -> str:
     """The same formula with the letters' numbers put in."""
-    return _sum(_Printer(quantity).terms(quantity), 1)
+    return Printer(quantity).write(quantity)[1]
 
 
 Text = tuple[str, str]
 """One piece of a formula, in letters and in numbers."""
 
 
-@dataclass(frozen=True)
-class _Term:
+class _Term(msgspec.Struct, frozen=True):
     """``coefficient`` times a product of pieces, each with its power."""
 
     coefficient: Fraction
     powers: dict[Text, int]
 
 
-class _Printer:
-    """Names the letters of one derivation and brings its nodes into normal form."""
+class Printer:
+    """Names the letters of one derivation and brings its nodes into normal form.
 
-    def __init__(self, root: Quantity) -> None:
-        self._names = _names(root)
+    Nodes that ``called`` names (by identity) stand in a formula under that name, except on top.
+    """
+
+    def __init__(self, root: Quantity, called: Mapping[int, str] | None = None) -> None:
+        self.names = _names(root)
+        self._called = called or {}
         self._known: dict[int, list[_Term]] = {}
+
+    def write(self, node: Quantity) -> Text:
+        """A formula in letters, and with the numbers put in."""
+        return _both(_collect(self._expand(node)))
 
     def terms(self, node: Quantity) -> list[_Term]:
         """A node as a sum of terms, like terms collected."""
+        if id(node) in self._called:
+            return [_piece((self._called[id(node)], _number(node.value)))]
         if id(node) not in self._known:
             self._known[id(node)] = _collect(self._expand(node))
         return self._known[id(node)]
@@ -53,8 +63,7 @@ class _Printer:
             case "const":
                 return [_Term(Fraction(node.value), {})]
             case "letter":
-                text = (self._names[id(node)], _number(node.value))
-                return [_Term(Fraction(1), {text: 1})]
+                return [_piece((self.names[id(node)], _number(node.value)))]
             case "sum":
                 return [term for arg in node.args for term in self.terms(arg)]
             case "product" if len(node.args) == 1:

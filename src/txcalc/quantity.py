@@ -81,10 +81,11 @@ class Letter(Quantity):
     """A named number: a dimension of a model, a part of the question, or one defined by others.
 
     ``path`` is where it was read (``blocks.dense.ffn.d_ff``); ``definition`` is the derivation of
-    a letter that is defined rather than read.
+    a letter that is defined rather than read; ``about`` is what it means, or the struct and field
+    whose metadata tell; ``origin`` is the key of a config.json that it came from.
     """
 
-    __slots__ = ("definition", "name", "path")
+    __slots__ = ("about", "definition", "name", "origin", "path")
 
     def __init__(
         self,
@@ -93,19 +94,22 @@ class Letter(Quantity):
         path: str = "",
         definition: Quantity | None = None,
         unit: str = "",
+        about: str | tuple[type, str] = "",
     ) -> None:
         super().__init__(value, unit, "letter")
         self.name = name
         self.path = path
         self.definition = definition
+        self.about = about
+        self.origin = ""
 
     def __repr__(self) -> str:
         return f"<{self.name} = {self.value}>"
 
 
-def defined(name: str, definition: Quantity, path: str = "") -> Letter:
+def defined(name: str, definition: Quantity, path: str = "", about: str = "") -> Letter:
     """A letter that stands for ``definition`` and keeps its own name in formulas."""
-    return Letter(definition.value, name, path, definition, definition.unit)
+    return Letter(definition.value, name, path, definition, definition.unit, about)
 
 
 def const(value: Number, unit: str = "") -> Quantity:

@@ -32,8 +32,9 @@ CONVENTIONS = [
 def account(model: Model, question: Question) -> Report:
     """Intensity of prefill and decode against weight traffic, and against all traffic."""
     refuse_partial(model)
-    prompt_or_ctx = question.ctx if question.prompt is None else question.prompt
-    prompt = Letter(question.length(model, "prompt", prompt_or_ctx).value, "ctx")
+    asked = question.prompt is not None
+    name, length = ("prompt", question.prompt) if asked else ("ctx", question.ctx)
+    prompt = question.length(model, name, length)
     figures = _phase(model, question, question.workload(model, phase="prefill", ctx=prompt))
     refused, warnings = {}, position_warnings(model, prompt)
     if model.has_decoder:
@@ -81,7 +82,7 @@ def _phase(model: Model, question: Question, workload: Workload) -> Figures:
         products.append(product(kind.count, multiplied))
         everything.append(product(kind.count, total((multiplied, *without.values()), "FLOPs")))
         read = _weights_read(kind.rows, given, question.weight_bytes)
-        weights.append(product(kind.count, read))
+        weights.append(product(kind.sets, read))
         passed_on.append(product(kind.count, _moved(model, kind, given)))
     read_once = total(weights, "bytes")
     if not read_once.value:
@@ -99,7 +100,7 @@ def _weights_read(rows: Mapping[str, Weight], given: Pass, weight_bytes: Letter)
     read = (
         product(_copies_read(row, given), row.each)
         for row in rows.values()
-        if row.use == "matmul" and given.streamed(row.stream).value
+        if row.use == "matmul" and given.streamed(row).value
     )
     return product(total(read, "").counted_as("parameters"), weight_bytes)
 
@@ -127,7 +128,7 @@ def _moved(model: Model, kind: Layers, given: Pass) -> Quantity:
 def _products_moved(rows: Mapping[str, Weight], given: Pass) -> Quantity:
     """Elements that go into and come out of products with a weight."""
     moved = (
-        product(given.streamed(row.stream), row.used, product(*row.inputs) + product(*row.outputs))
+        product(given.streamed(row), row.used, product(*row.inputs) + product(*row.outputs))
         for row in rows.values()
         if row.use == "matmul"
     )

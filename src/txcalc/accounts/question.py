@@ -11,7 +11,7 @@ from txcalc.errors import OptionError, RefusedError
 from txcalc.formats import size
 from txcalc.inventory import Weight
 from txcalc.model import Model
-from txcalc.quantity import Letter, total
+from txcalc.quantity import Letter, Number, total
 from txcalc.workload import Logits, Mla, Pass, Phase, Scores, Workload
 
 MAX_TOKENS = 10**15
@@ -21,6 +21,16 @@ PARTIAL = (
     "its block {!r} is partial: it has a mechanism that no part describes, "
     "so its parameters are all that can be told"
 )
+
+MEANINGS = {
+    "ctx": "context in tokens",
+    "source": "the encoder's length in tokens",
+    "batch": "sequences at once",
+    "prompt": "prompt in tokens",
+    "new": "tokens generated",
+    "tokens": "tokens of each sequence",
+}
+"""The letters of a question."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +75,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         if value is None:
             if model.context is None:
                 raise OptionError(f"{model.name} states no context of its own: give --{name}")
-            return Letter(model.context.value, name)
+            return asked(name, model.context.value)
         return positive(name, value)
 
     def workload(
@@ -91,7 +101,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             source = ctx
         else:
             source = (
-                Letter(ctx.value, "source")
+                asked("source", ctx.value)
                 if self.source is None
                 else positive("source", self.source)
             )
@@ -119,7 +129,12 @@ def positive(name: str, value: int) -> Letter:
     """
     if not 0 < value <= MAX_TOKENS:
         raise OptionError(f"--{name} {value}: a whole number from 1 to 10^15 is needed")
-    return Letter(value, name)
+    return asked(name, value)
+
+
+def asked(name: str, value: Number) -> Letter:
+    """A letter of the question, which knows what it means."""
+    return Letter(value, name, about=MEANINGS[name])
 
 
 def passes(model: Model, workload: Workload) -> dict[str, Pass]:

@@ -25,6 +25,18 @@ class _Missing:
 MISSING = _Missing()
 
 
+class Keyed(int):
+    """A size that remembers its key, for the legends of explanations."""
+
+    key: str
+
+    def __new__(cls, value: float, key: str) -> Keyed:
+        """The whole number ``value``, read at ``key``."""
+        made = super().__new__(cls, value)
+        made.key = key
+        return made
+
+
 class Config:
     """One object of a config.json.
 
@@ -199,7 +211,7 @@ class Config:
             self.refuse(name, f"a whole number is needed, not {value}")
         if not 0 <= value <= MAX_SIZE:
             self.refuse(name, f"{value} is out of range: from 0 to 10^15")
-        return int(value)
+        return Keyed(value, self.at(name))
 
     def _number(self, name: str, value: Any) -> Fraction:
         if isinstance(value, bool) or not isinstance(value, int | float):

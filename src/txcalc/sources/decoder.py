@@ -58,6 +58,7 @@ class Decoder:
             elif isinstance(value, Letter):
                 value.name = LETTER_NAMES.get(field, field)
                 value.path = _below(path, field)
+                value.about = (type(struct), field)
                 self.dims[value.path] = value
 
     def size(self, size: Any, path: str, scope: str) -> Quantity:
@@ -89,8 +90,10 @@ def _below(path: str, field: str) -> str:
 
 def _letter(_: type, raw: Any) -> Letter:
     """A size as a letter that does not know its name yet."""
-    if type(raw) is not int:
+    if isinstance(raw, bool) or not isinstance(raw, int):
         raise ValueError(f"a whole number is needed, not {raw!r}")
     if not 0 < raw <= MAX_SIZE:
         raise ValueError(f"{raw} is no size: a whole number from 1 to 10^15 is needed")
-    return Letter(raw)
+    letter = Letter(int(raw))
+    letter.origin = getattr(raw, "key", "")
+    return letter

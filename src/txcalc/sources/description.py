@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from txcalc.errors import nearest
 from txcalc.model import Model
 from txcalc.parts import Attention, Ffn, Positions, Ssm
-from txcalc.parts.base import Part
+from txcalc.parts.base import Part, dim
 from txcalc.parts.tensor import Tensor
 from txcalc.quantity import Letter
 from txcalc.sources.decoder import Decoder, T
@@ -33,10 +33,10 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     name: str
     source: str
-    d_model: Letter
-    vocab: Letter
+    d_model: Annotated[Letter, dim("width of the residual stream")]
+    vocab: Annotated[Letter, dim("rows of the token table")]
     blocks: dict[str, Any]
-    context: Letter | None = None
+    context: Annotated[Letter | None, dim("the model's own longest context")] = None
     parts: dict[str, Any] = {}
     layers: dict[str, Any] | None = None
     encoder: dict[str, Any] | None = None

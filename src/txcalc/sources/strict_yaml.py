@@ -56,7 +56,18 @@ def read(path: str) -> Any:
 
 def dump(tree: Tree) -> str:
     """A tree as YAML that reads back as the same tree."""
-    return yaml.safe_dump(tree, sort_keys=False, default_flow_style=None, width=96)
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=96)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes every kind of whole number as its digits, and nothing by reference."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Writes a part that two blocks share in both places."""
+        return True
+
+
+_Dumper.add_multi_representer(int, lambda dumper, value: dumper.represent_int(int(value)))
 
 
 class _Reader:
