@@ -1,10 +1,39 @@
 """What each Hugging Face model type means: one file a lineage, one short function a family."""
 
 TYPES = {
+    "biogpt": "opt.biogpt",
+    "bloom": "bloom.bloom",
+    "codegen": "gpt.gptj",
+    "cpmant": "opt.cpmant",
+    "ctrl": "gpt.ctrl",
+    "falcon": "bloom.falcon",
+    "flex_olmo": "mixtral.flex_olmo",
+    "gpt-sw3": "gpt.gpt2",
+    "gpt2": "gpt.gpt2",
+    "gpt_bigcode": "gpt.gpt_bigcode",
+    "gpt_neo": "gpt.gpt_neo",
+    "gpt_neox": "gpt.gpt_neox",
+    "gpt_neox_japanese": "gpt.gpt_neox_japanese",
+    "gptj": "gpt.gptj",
+    "granitemoe": "mixtral.granitemoe",
+    "granitemoeshared": "mixtral.granitemoe",
     "llama": "llama.llama",
+    "longt5": "t5.longt5:conditional",
+    "minimax_m2": "mixtral.minimax_m2",
     "mistral": "llama.mistral",
+    "mixtral": "mixtral.mixtral",
+    "mpt": "bloom.mpt",
+    "mt5": "t5.mt5:conditional",
+    "olmoe": "mixtral.olmoe",
+    "openai-gpt": "gpt.openai_gpt",
+    "opt": "opt.opt",
+    "phimoe": "mixtral.phimoe",
     "qwen2": "qwen.qwen2",
     "qwen3": "qwen.qwen3",
+    "switch_transformers": "t5.switch:conditional",
+    "t5": "t5.t5:conditional",
+    "umt5": "t5.umt5:conditional",
+    "xglm": "opt.xglm",
 }
 """model_type -> ``file.function``, and after a colon the usual task where it is not causal."""
 
@@ -31,6 +60,9 @@ _HARMLESS = {
     "norm_eps", "norm_epsilon", "hidden_act", "hidden_activation", "activation_function",
     "hidden_dropout", "classifier_dropout", "output_router_logits", "router_aux_loss_coef",
     "router_jitter_noise", "unk_index", "pad_index", "bos_index", "eos_index",
+    "dropout", "layerdrop", "activation", "summary_type", "summary_use_proj", "summary_activation",
+    "summary_proj_to_labels", "scale_attn_weights", "scale_attn_by_inverse_layer_idx",
+    "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32", "attention_softmax_in_fp32",
 }  # fmt: skip
 _HARMLESS_ENDINGS = ("_token_id", "_token_ids", "_dropout", "_pdrop", "_dropout_prob", "_drop")
 

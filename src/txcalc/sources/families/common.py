@@ -58,6 +58,29 @@ def plain(c: Config, *, width: str = "intermediate_size", bias: bool = False) ->
     return {"kind": "plain", "d_ff": c.size(width)} | given(bias=bias)
 
 
+def mixture(
+    c: Config,
+    *,
+    n_experts: Sequence[str],
+    top_k: Sequence[str] = ("num_experts_per_tok",),
+    top_k_default: int | None = None,
+    width: Sequence[str] = ("moe_intermediate_size",),
+    shared: int = 0,
+    d_shared: int | None = None,
+    **more: Any,
+) -> Tree:
+    """A mixture of gated experts by the names that a type has for its sizes."""
+    part = {
+        "kind": "moe",
+        "n_experts": c.size(*n_experts),
+        "top_k": c.size(*top_k, default=top_k_default),
+        "d_expert": c.size(*width),
+    }
+    if shared:
+        part |= {"n_shared": shared} | given(d_shared=d_shared)
+    return part | given(**more)
+
+
 def decoder(
     c: Config,
     blocks: Mapping[str, Tree],
@@ -67,12 +90,15 @@ def decoder(
     final_norm: str = "rms",
     positions: Tree | None = None,
     head_bias: bool = False,
+    width: Sequence[str] = ("hidden_size",),
+    limit: Sequence[str] = ("max_position_embeddings",),
     **more: Any,
 ) -> Tree:
     """A decoder-only description: its blocks, which layer is which, and the head.
 
     ``layers`` names the block of every layer, or counts the layers of the only block.  ``tied`` is
-    the type's default where the file does not say.
+    the type's default where the file does not say; ``width`` and ``limit`` are the type's names of
+    d_model and of the context.
     """
     tied = c.flag("tie_word_embeddings", default=tied)
     stack: Tree = {"count": layers, "pattern": list(blocks)}
@@ -82,14 +108,62 @@ def decoder(
     stack |= given(positions=positions, final_norm=final_norm)
     head = {} if c.task == "body" else {"head": {"tied": tied} | given(bias=head_bias)}
     return {
-        "d_model": c.size("hidden_size"),
+        "d_model": c.size(*width),
         "vocab": c.size("vocab_size"),
-        **given(context=c.maybe("max_position_embeddings")),
+        **given(context=c.maybe(*limit)),
         "blocks": dict(blocks),
         "layers": stack,
         **head,
         **more,
     }
+
+
+def grid(
+    mixers: Mapping[str, Tree],
+    mixer_of: Sequence[str],
+    ffns: Mapping[str, Tree],
+    ffn_of: Sequence[str],
+    **fields: Any,
+) -> tuple[dict[str, Tree], list[str]]:
+    """Blocks of the mixers and FFNs that meet, and the block of each layer.
+
+    A mixer is the fields of a block beside its FFN: attention or ssm.  A block is named after what
+    varies: ``moe``, ``sliding``, or ``sliding_moe``.
+    """
+    mixer_of, ffn_of = _alike(mixers, mixer_of), _alike(ffns, ffn_of)
+    fixed = len(set(mixer_of)) == 1
+    layers = [
+        f if fixed else m if len(set(ffn_of)) == 1 else f"{m}_{f}"
+        for m, f in zip(mixer_of, ffn_of, strict=True)
+    ]
+    blocks = {
+        name: {**fields, **mixers[m], "ffn": ffns[f]}
+        for name, m, f in zip(layers, mixer_of, ffn_of, strict=True)
+    }
+    return blocks, layers
+
+
+def _alike(kinds: Mapping[str, Tree], of_layers: Sequence[str]) -> list[str]:
+    """The same list with one name for kinds that are equal."""
+    first = {name: next(n for n, kind in kinds.items() if kind == kinds[name]) for name in kinds}
+    return [first[name] for name in of_layers]
+
+
+def kinds(
+    c: Config, key: str, count: int, known: Mapping[str, str], rule: Callable[[int], str]
+) -> list[str]:
+    """The kind of each layer: ``known`` ones by a list under ``key``, else by a rule of the index."""
+    listed = c.words(key, length=count)
+    if listed is None:
+        return by_layer(count, rule)
+    return [known.get(k) or c.refuse(key, f"{k!r} is not modelled") for k in listed]
+
+
+def window(c: Config, default: int | None = None, *names: str) -> int | None:
+    """The keys a query may meet; none where the file says null."""
+    names = names or ("sliding_window",)
+    absent = not any(c.null(name) for name in names)
+    return c.maybe(*names) or (default if absent else None)
 
 
 def pattern(layers: Sequence[str]) -> Tree:
@@ -121,3 +195,15 @@ def layer_type(c: Config, kind: str) -> str:
 def given(**fields: Any) -> Tree:
     """The fields that say something: neither None, False, "none" nor empty."""
     return {name: value for name, value in fields.items() if value not in (None, False, "none", [])}
+
+
+def idle_cross_attention(c: Config, *, bias: bool = True) -> Tree:
+    """Cross-attention that a decoder has by flag, and that nothing runs without an encoder."""
+    if not c.flag("add_cross_attention", default=False):
+        return {}
+    idle = {f"cross_{name}": {"use": "matmul", "dims": ["d_model", "d_model"]} for name in "qkvo"}
+    for name in "qkvo" if bias else "o":
+        idle[f"cross_{name}_bias"] = {"use": "bias", "dims": ["d_model"]}
+    for name in ("cross_norm", "cross_norm_bias"):
+        idle[name] = {"use": "norm", "dims": ["d_model"]}
+    return {"tensors": {name: tensor | {"stream": "none"} for name, tensor in idle.items()}}

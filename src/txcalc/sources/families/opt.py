@@ -1,0 +1,104 @@
+"""OPT and other decoders of its time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    Tree,
+    decoder,
+    given,
+    idle_cross_attention,
+    n_layers,
+    plain,
+)
+
+
+def opt(c: Config) -> Tree:
+    """arXiv:2205.01068: the position table has two rows more; the 350M model has norms after."""
+    c.ignore("output_projection", "layerdrop")
+    before = c.flag("do_layer_norm_before", default=True)
+    norm = "layer" if c.flag("layer_norm_elementwise_affine", default=True) else "none"
+    bias = c.flag("enable_bias", default=True)
+    block = {
+        "norm": norm,
+        "placement": "pre" if before else "post",
+        "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads")} | given(bias=bias),
+        "ffn": plain(c, width="ffn_dim", bias=bias),
+    }
+    last = before and not c.flag("_remove_final_layer_norm", default=False)
+    described = _decoder(
+        c, block, n_layers(c), final_norm=norm if last else "none", positions=_two_more(c)
+    )
+    narrow = c.maybe("word_embed_proj_dim")
+    return described if narrow in (None, c.size("hidden_size")) else _projected(described, narrow)
+
+
+def _projected(described: Tree, narrow: int) -> Tree:
+    """The same around a token table of another width, with a projection in and one out."""
+    if "head" in described:
+        described["head"] |= {"transform": "none", "transform_bias": False}
+    else:
+        described["tensors"] = {"project_out": {"use": "matmul", "dims": [narrow, "d_model"]}}
+    return described | {"embedding": {"d_embed": narrow}}
+
+
+def biogpt(c: Config) -> Tree:
+    """doi:10.1093/bib/bbac409: GPT-2 in the names and with the positions of OPT."""
+    c.ignore("layerdrop", "activation_dropout")
+    block = {
+        "norm": "layer",
+        "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads"), "bias": True},
+        "ffn": plain(c, bias=True),
+    }
+    return _decoder(c, block, n_layers(c), positions=_two_more(c))
+
+
+def xglm(c: Config) -> Tree:
+    """arXiv:2112.10668: sinusoidal positions."""
+    c.ignore("layerdrop", "activation_dropout")
+    block = {
+        "norm": "layer",
+        "attention": {
+            "kind": "mha",
+            "n_heads": c.size("attention_heads", "num_attention_heads"),
+            "bias": True,
+        },
+        "ffn": plain(c, width="ffn_dim", bias=True),
+        **idle_cross_attention(c),
+    }
+    return _decoder(
+        c, block, n_layers(c, "num_layers", "num_hidden_layers"),
+        positions={"kind": "sinusoidal"}, width=("d_model", "hidden_size"),
+    )  # fmt: skip
+
+
+def cpmant(c: Config) -> Tree:
+    """CPM-Ant: prompt tokens beside the vocabulary, one table of relative and segment biases."""
+    c.ignore("eps", "position_bias_max_distance", "dropout_p", "tie_word_embeddings")
+    heads, segments = c.size("num_attention_heads"), c.size("segment_types", default=32)
+    buckets = c.size("position_bias_num_buckets", default=512) + segments**2
+    prompts = c.count("prompt_types", default=32) * c.count("prompt_length", default=32)
+    block = {
+        "norm": "rms",
+        "attention": {"kind": "mha", "n_heads": heads, "head_dim": c.size("dim_head")},
+        "ffn": {"kind": "glu", "d_ff": c.size("dim_ff")},
+    }
+    described = _decoder(
+        c, block, n_layers(c), final_norm="rms",
+        positions={"kind": "relative", "n_buckets": buckets, "n_heads": heads},
+    )  # fmt: skip
+    described["layers"] |= {"vocab": c.size("vocab_size") + prompts, "token_types": segments}
+    if "head" in described:
+        described["head"] = {"tied": False}
+    return described
+
+
+def _two_more(c: Config) -> Tree:
+    return {"kind": "learned", "n_positions": c.size("max_position_embeddings") + 2}
+
+
+def _decoder(c: Config, block: Tree, count: int, **more: Any) -> Tree:
+    c.only("causal", "body")
+    return decoder(c, {"decoder": block}, count, **{"tied": True, "final_norm": "layer", **more})
