@@ -11,8 +11,8 @@ from txcalc.quantity import ONE, ZERO, Quantity, product
 
 Stream = Literal["own", "source", "latent", "sequence", "none"]
 """Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; the cached
-latents', which an implementation may expand again at each step; one token of each sequence; or nobody's,
-where a path is never run."""
+latents', which an implementation may expand again at each step; one token of each sequence; or
+nobody's, where a path is never run."""
 
 Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
 """What a pass does with a tensor; only a matmul costs FLOPs, and a buffer is no parameter."""
@@ -24,7 +24,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     A matmul maps ``inputs`` to ``outputs``, each a product of dimensions (``n_heads, head_dim``);
     a look-up maps its rows to its columns; other tensors have outputs alone.  A tensor that is
     ``tied`` to another is stored there and only used here.  A token multiplies a copy that it uses
-    ``repeats`` times.
+    ``repeats`` times.  Of cached latents a ``window`` may be all that is kept.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     used: Quantity = ONE
     repeats: Quantity = ONE
     stream: Stream = "own"
+    window: Quantity | None = None
     tied: bool = False
 
     @cached_property
@@ -70,8 +71,10 @@ ZERO_PARAMETERS = ZERO.counted_as("parameters")
 class Op(msgspec.Struct, frozen=True, kw_only=True):
     """Attention products without a weight: per query-key pair, ``heads`` * (``d_qk`` + ``d_v``).
 
-    ``window`` is how many keys a query may meet, itself included (None: all).  ``latent`` is the
-    pair (d_qk, d_v) of scores against cached latents, where the part can do without expanding them.
+    ``window`` is how many keys a query may meet, itself included (None: all); of a ``chunk`` it
+    meets those that stand before it.  With a ``block`` one key stands for so many tokens, and those
+    of complete blocks are met.  ``latent`` is the pair (d_qk, d_v) of scores against cached
+    latents, where the part can do without expanding them.
     """
 
     name: str
@@ -79,6 +82,8 @@ class Op(msgspec.Struct, frozen=True, kw_only=True):
     d_qk: Quantity
     d_v: Quantity
     window: Quantity | None = None
+    chunk: Quantity | None = None
+    block: Quantity | None = None
     stream: Stream = "own"
     latent: tuple[Quantity, Quantity] | None = None
 
@@ -94,14 +99,17 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """What a sequence keeps between steps: ``width`` elements for each token of its span.
 
     A ``window`` bounds how many tokens are kept; span ``source`` counts the encoder's tokens and
-    ``fixed`` none: the width is all there is.  ``fmt`` is the number format of a state that has its
-    own, whatever the cache's.
+    ``fixed`` none: the width is all there is.  With a ``block`` it is the width of one entry for so
+    many tokens; an ``open`` state keeps the tokens of a block that is not complete.  ``fmt`` is the
+    number format of a state that has its own, whatever the cache's.
     """
 
     name: str
     width: Quantity
     span: Literal["own", "source", "fixed"] = "own"
     window: Quantity | None = None
+    block: Quantity | None = None
+    open: bool = False
     fmt: str | None = None
 
 

@@ -140,6 +140,10 @@ class Config:
         """Says that keys change no count of this family."""
         self._read.update(names)
 
+    def ignore_all(self, *starts: str) -> None:
+        """Says so of every key that begins in one of these ways."""
+        self._read.update(key for key in self._tree if key.startswith(starts))
+
     def refuse(self, name: str, message: str) -> NoReturn:
         """Ends with an error at a key."""
         raise DescriptionError(message, where=f"{self._file}: {self.at(name)}")

@@ -22,8 +22,20 @@ _ENDINGS: dict[str, Task] = {
     "WithLMHeadModel": "masked",
     "ForConditionalGeneration": "conditional",
     "ForSpeechSeq2Seq": "conditional",
+    "ForTextToText": "conditional",
+    "MarianMTModel": "conditional",
+    "EncoderDecoderModel": "conditional",
+    "ModelWithLMHead": "causal",
     "Model": "body",
 }
+_WHOLE: dict[str, tuple[str, Task]] = {
+    "BertGenerationDecoder": ("bert-generation", "causal"),
+    "BertGenerationEncoder": ("bert-generation", "body"),
+}
+"""Classes whose ending means nothing elsewhere: their type and what they count."""
+_OTHER_BODIES = ("DoubleHeadsModel", "BaseModel")
+"""Endings of classes that have more or less than their type's body."""
+
 
 
 def read(
@@ -92,6 +104,8 @@ def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
 
 def _type_of(class_: str) -> str | None:
     """The type whose class this is, by its name without the ending."""
+    if class_ in _WHOLE:
+        return _WHOLE[class_][0]
     for ending in sorted(_ENDINGS, key=len, reverse=True):
         if class_.endswith(ending):
             stem = _plain(class_.removesuffix(ending))
@@ -106,10 +120,13 @@ def _plain(name: str) -> str:
 
 def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
     """What the class counts; without a class, what the flags say, else the type's usual one."""
-    if class_:
+    if class_ in _WHOLE:
+        return _WHOLE[class_][1]
+    if class_ and not class_.endswith(_OTHER_BODIES):
         for ending in sorted(_ENDINGS, key=len, reverse=True):
             if class_.endswith(ending):
                 return _ENDINGS[ending]
+    if class_:
         raise RefusedError(f"{file}: the class {class_!r} is not modelled")
     if tree.get("is_encoder_decoder") is True:
         return "conditional"
