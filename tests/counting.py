@@ -66,23 +66,24 @@ class Counted:
         each = {"none": 0, "rms": 1, "layer_no_bias": 1, "layer": 2}[kind]
         return [Tensor(where, "norm", width)] * each
 
-    def heads(self, part: Tree) -> tuple[int, int, int]:
-        """Query heads, KV heads, and the width of one."""
+    def heads(self, part: Tree) -> tuple[int, int, int, int]:
+        """Query heads, KV heads, and the widths of a query and of a value."""
         heads = part["n_heads"]
-        return heads, part.get("n_kv_heads", heads), part.get("head_dim") or self.d // heads
+        dim = part.get("head_dim") or self.d // heads
+        return heads, part.get("n_kv_heads", heads), dim, part.get("v_dim", dim)
 
     def attention(self, where: str, part: Tree, *, cross: bool) -> list[Tensor]:
         """q, k, v, o, their biases, and the norms of queries and keys."""
-        heads, kv, dim = self.heads(part)
+        heads, kv, dim, v_dim = self.heads(part)
         bias = part.get("bias", False)
         biased = "qkvo" if bias is True else bias or ""
         tensors = [
             Tensor(where, "matmul", heads * dim, self.d),
             Tensor(where, "matmul", kv * dim, self.d, of_source=cross),
-            Tensor(where, "matmul", kv * dim, self.d, of_source=cross),
-            Tensor(where, "matmul", self.d, heads * dim),
+            Tensor(where, "matmul", kv * v_dim, self.d, of_source=cross),
+            Tensor(where, "matmul", self.d, heads * v_dim),
         ]
-        sizes = {"q": heads * dim, "k": kv * dim, "v": kv * dim, "o": self.d}
+        sizes = {"q": heads * dim, "k": kv * dim, "v": kv * v_dim, "o": self.d}
         tensors += [Tensor(where, "bias", size) for name, size in sizes.items() if name in biased]
         match part.get("qk_norm", "none"):
             case "head":
@@ -108,6 +109,7 @@ class Counted:
         found += [Tensor("ffn", "bias", experts)] * part.get("router_bias", False)
         found += self.network(wide, gated, bias, experts, part["top_k"])
         if shared := part.get("n_shared"):
+            bias = part.get("shared_bias", False)
             found += self.network(part.get("d_shared", wide), gated, bias, shared, shared)
         return found
 
@@ -275,7 +277,7 @@ class Counted:
             part = self.part(block, role)
             if part is None:
                 continue
-            heads, _, dim = self.heads(part)
+            heads, _, dim, v_dim = self.heads(part)
             if role == "cross_attention":
                 pairs: int | Fraction = 0 if scores == "none" else tokens * source
             elif encoder:
@@ -283,7 +285,7 @@ class Counted:
                 pairs = passes * self.seen(scores, length, part.get("window"), both_sides=True)
             else:
                 pairs = self._pairs(phase, ctx, batch, scores, part.get("window"))
-            cost = 2 * heads * 2 * dim * pairs
+            cost = 2 * heads * (dim + v_dim) * pairs
             costs[""] += cost
             costs[f".{role}"] += cost
             if role == "attention":
@@ -321,14 +323,14 @@ class Counted:
         token, growth, cross, own = 0, 0, 0, 0
         for _, block in self.layers("decoder") if "decoder" in self.stacks else ():
             if part := self.part(block, "attention"):
-                _, kv, dim = self.heads(part)
+                _, kv, *widths = self.heads(part)
                 window = part.get("window") or ctx + 1
-                token += 2 * kv * dim
-                growth += 2 * kv * dim * (min(ctx + 1, window) - min(ctx, window))
-                own += 2 * kv * dim * min(ctx, window)
+                token += kv * sum(widths)
+                growth += kv * sum(widths) * (min(ctx + 1, window) - min(ctx, window))
+                own += kv * sum(widths) * min(ctx, window)
             if part := self.part(block, "cross_attention"):
-                _, kv, dim = self.heads(part)
-                cross += 2 * kv * dim * source
+                _, kv, *widths = self.heads(part)
+                cross += kv * sum(widths) * source
         kept = {"token": token, "growth": growth, "fixed": 0, "cross": cross, "sequence": own + cross}
         return {f"kvcache.{name}": count * element for name, count in kept.items()}
 
@@ -377,9 +379,9 @@ class Counted:
                     passed += given * tensor.used * (tensor.out + tensor.inside)
                 for role in ("attention", "cross_attention"):
                     if part := self.part(block, role):
-                        heads, kv, dim = self.heads(part)
-                        passed += tokens * 2 * heads * dim
-                        passed += tokens * 2 * kv * dim * encoder
+                        heads, kv, *widths = self.heads(part)
+                        passed += tokens * heads * sum(widths)
+                        passed += tokens * kv * sum(widths) * encoder
         kept = self.cache(ctx, source, cache)
         moved = kept["kvcache.sequence"] + kept["kvcache.token"] * (1 if stepping else ctx)
         moved += 0 if stepping else kept["kvcache.cross"]

@@ -39,6 +39,7 @@ def attentions(draw: st.DrawFn, d_model: int, *, windows: st.SearchStrategy[int]
         tree,
         bias=st.one_of(choice, st.lists(st.sampled_from("qkvo"), unique=True)),
         qk_norm=st.sampled_from(("none", "head", "width")),
+        v_dim=st.integers(1, 12),
     )
     return tree if windows is None else _where(draw, tree, window=windows)
 
@@ -60,7 +61,7 @@ def ffns(draw: st.DrawFn) -> Tree:
         draw, tree, n_shared=few, expert=st.sampled_from(("plain", "glu")), bias=choice,
         router_bias=choice,
     )  # fmt: skip
-    return _where(draw, tree, d_shared=width) if "n_shared" in tree else tree
+    return _where(draw, tree, d_shared=width, shared_bias=choice) if "n_shared" in tree else tree
 
 
 @st.composite

@@ -18,16 +18,19 @@ from unittest import mock
 
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
-from txcalc.cli import main
+from txcalc.cli import commands, main
 from txcalc.model import Model
 from txcalc.report import Report
 from txcalc.sources import bundled
+from txcalc.sources import load as sources
 
 DATA = Path(__file__).parent / "data"
 ORACLE = Path(__file__).parent / "oracle"
 ACCOUNTS = (
     "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "dims",
 )  # fmt: skip
+
+MODELS = tuple(bundled.names())
 
 Tree = dict[str, Any]
 
@@ -44,11 +47,14 @@ def run(*arguments: object) -> Run:
     """``txcalc ARGUMENTS`` with its output caught."""
     out, err = io.StringIO(), io.StringIO()
     argv = ["txcalc", *map(str, arguments)]
+    every = list(commands.app.registered_commands)
     with mock.patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
             code = end.code
+        finally:
+            commands.app.registered_commands = every
     return Run(int(code or 0), out.getvalue(), err.getvalue())
 
 
@@ -81,7 +87,12 @@ def figures(*arguments: object) -> dict[str, int | Fraction]:
 
 def load(tree: Tree, changes: Sequence[str] = ()) -> Model:
     """The model of a description; JSON is YAML."""
-    return bundled.load(save(tree), changes)
+    return named(save(tree), changes)
+
+
+def named(name: str, changes: Sequence[str] = ()) -> Model:
+    """The model of a bundled name or a file."""
+    return sources.load(name, changes)
 
 
 def save(tree: Tree) -> str:

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from tests.counting import Tree
 from tests.describing import descriptions
 from tests.reckoning import FormulaError, estimate, reckon
-from tests.running import ACCOUNTS, load, report
+from tests.running import ACCOUNTS, MODELS, load, named, report
 from txcalc.errors import RefusedError
 from txcalc.formula import owner, substituted, symbolic
 from txcalc.model import Model
 from txcalc.quantity import Letter, Quantity, is_estimate, walk
-from txcalc.sources import bundled
 
 CLOSE = Fraction(1, 10**36)
 
@@ -78,10 +77,10 @@ def check_all(model: Model, **question: Any) -> int:
     return checked
 
 
-@pytest.mark.parametrize("name", bundled.names())
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("scores", ["full", "causal"])
 def test_every_figure_of_a_bundled_model(name: str, scores: str) -> None:
-    model = bundled.load(name)
+    model = named(name)
     phase = "token" if model.has_decoder else "prefill"
     assert check_all(model, phase=phase, scores=scores, ctx=300) > 60
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.counting import BYTES, Counted, Tree
 from tests.describing import descriptions
-from tests.running import answer, load, report, run
+from tests.running import MODELS, answer, load, named, report, run
 from txcalc.errors import RefusedError
-from txcalc.sources import bundled
 
 formats = st.sampled_from(sorted(BYTES))
 
@@ -39,7 +38,7 @@ def test_crossover_is_the_first_count_whose_caches_outweigh(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in bundled.names() if bundled.load(name).has_decoder]
+    "name", [name for name in MODELS if named(name).has_decoder]
 )
 def test_bars_double_until_they_outweigh_the_weights(name: str) -> None:
     bars = [

@@ -9,8 +9,7 @@ from hypothesis import given
 
 from tests.counting import Counted, Tree
 from tests.describing import descriptions
-from tests.running import data, find, load, report
-from txcalc.sources import bundled
+from tests.running import MODELS, data, find, load, report
 
 
 @given(descriptions())
@@ -63,7 +62,7 @@ def _shares(block: Tree) -> bool:
     return any(isinstance(block.get(role), str) for role in ("attention", "ffn"))
 
 
-@pytest.mark.parametrize("name", bundled.names())
+@pytest.mark.parametrize("name", MODELS)
 def test_tensors_hold_the_total(name: str) -> None:
     (tensors,) = data("params", name, "--tensors")
     held = sum(
