@@ -8,20 +8,23 @@ import msgspec
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts.base import HeadDim, Part, Place, dim
+from txcalc.parts.indexer import BlockIndexer
 from txcalc.parts.norm import Norm, norm_weights
 from txcalc.quantity import Letter, defined, product
 
-Projection = Literal["q", "k", "v", "o"]
+Projection = Literal["q", "k", "v", "o", "gate"]
 
 
 class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     """Multi-head attention, arXiv:1706.03762 section 3.2.2.
 
-    Biases stand on all four projections (``true``) or on those listed.  ``qk_norm`` normalises
-    queries and keys: ``head`` with one weight of head_dim for all heads, ``width`` with one for
-    every channel; ``qk_norm_kind`` is its kind.  ``gated`` doubles the query projection for a gate
-    of the output; ``sinks`` are one learned score a head.  ``k_is_v`` has one projection for keys
-    and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
+    Biases stand on all projections (``true``) or on those listed.  ``qk_norm`` normalises queries
+    and keys: ``head`` with one weight of head_dim for all heads, ``width`` with one for every
+    channel; ``qk_norm_kind`` is its kind.  A query meets the keys of its ``window``, those before
+    it in its ``chunk``, or those that an ``indexer`` leaves; a cache keeps the window, or so many
+    tokens as are ``kept``.  ``gated`` doubles the query projection for a gate of the output, or has
+    one gate a ``head``; ``sinks`` are one learned score a head.  ``k_is_v`` has one projection for
+    keys and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
     """
 
     n_heads: Annotated[Letter, dim("query heads")]
@@ -31,10 +34,13 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     qk_norm: Literal["none", "head", "width"] = "none"
     qk_norm_kind: Norm = "rms"
     window: Annotated[Letter | None, dim("keys a query may meet, itself included")] = None
-    gated: bool = False
+    kept: Annotated[Letter | None, dim("tokens that the cache keeps of a window")] = None
+    chunk: Annotated[Letter | None, dim("tokens of a chunk, which meet each other alone")] = None
+    gated: bool | Literal["head"] = False
     sinks: bool = False
     k_is_v: bool = False
     shares_kv: bool = False
+    indexer: BlockIndexer | None = None
 
     @property
     def kv_heads(self) -> Letter:
@@ -54,6 +60,12 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
     def bound(self, d_model: Letter) -> Self:
         """Defines head_dim where the description leaves it out."""
+        if self.window is not None and self.chunk is not None:
+            raise ValueError("window and chunk are both stated: a query's keys are bound by one")
+        if self.indexer is not None and (self.window or self.chunk) is not None:
+            raise ValueError("indexer is stated beside window or chunk: keys are bound by one")
+        if self.kept is not None and self.window is None:
+            raise ValueError("kept is stated, but no window: a cache without one keeps all tokens")
         if self.head_dim is not None:
             return self
         if d_model.value % self.n_heads.value:
@@ -68,29 +80,38 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         d_model, queries = (place.d_model,), (self.n_heads, self.d_qk)
         rows = linear("q", d_model, queries, bias=self._biased("q"))
         if self.gated:
-            rows += linear("gate", d_model, queries, bias=self._biased("q"))
+            gates = queries[:1] if self.gated == "head" else queries
+            rows += linear("gate", d_model, gates, bias=self._biased("gate"))
         rows += self._keys_and_values(place)
         rows += linear("o", (self.n_heads, self.d_v), d_model, bias=self._biased("o"))
         rows += self._norms()
         if self.sinks:
             rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
+        if self.indexer is not None:
+            rows += self.indexer.weights(place)
         return rows
 
     def operations(self, place: Place) -> list[Op | Scan]:
         """Queries with keys, and probabilities with values."""
+        index = [] if self.indexer is None else [self.indexer.operation()]
+        window = self.window if self.indexer is None else self.indexer.window
         return [
+            *index,
             Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=self.d_v,
-               window=self.window, stream=place.stream)
+               window=window, chunk=self.chunk, stream=place.stream),
         ]  # fmt: skip
 
     def state(self, place: Place) -> list[State]:
         """The keys and values of every token in reach."""
         if self.shares_kv:
             return []
+        index = [] if self.indexer is None else [self.indexer.state()]
+        window = self.kept or self.window or self.chunk
         return [
-            State(name=name, width=product(self.kv_heads, width), span=_span(place),
-                  window=self.window)
-            for name, width in (("keys", self.d_qk), ("values", self.d_v))
+            *(State(name=name, width=product(self.kv_heads, width), span=_span(place),
+                    window=window)
+              for name, width in (("keys", self.d_qk), ("values", self.d_v))),
+            *index,
         ]  # fmt: skip
 
     def _keys_and_values(self, place: Place) -> list[Weight]:

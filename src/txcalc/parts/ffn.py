@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from txcalc.inventory import Weight, linear
+from txcalc.inventory import Use, Weight, linear
 from txcalc.parts.base import Part, Place, dim
-from txcalc.quantity import ONE, Letter, Quantity
+from txcalc.quantity import ONE, ZERO, Letter, Quantity, product
 
 Width = Annotated[Letter, dim("width of the FFN's hidden layer")]
 
@@ -39,7 +39,11 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     ``n_shared`` further ones, ``d_shared`` (default d_expert) wide, take every token
     (arXiv:2401.06066), behind a gate of one output where there is a ``shared_gate``.  ``expert`` is
     what each of them is.  A ``router_bias`` may be a buffer, corrected outside of training's
-    gradients (arXiv:2408.15664).
+    gradients (arXiv:2408.15664).  A block whose router is more than one matrix declares its tensors
+    and leaves out the ``router``.  Of all experts ``n_zero`` pass a token on as it is
+    (arXiv:2509.01322): of the top_k a token uses as many real ones as their share, the mean that
+    balanced routing has.  ``zero_weights`` are gate and up projections that an implementation
+    stores for them and never reads.
     """
 
     n_experts: Annotated[Letter, dim("routed experts")]
@@ -49,15 +53,18 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     d_shared: Annotated[Letter | None, dim("width of a shared expert's hidden layer")] = None
     expert: Literal["plain", "glu"] = "glu"
     bias: bool = False
+    router: bool = True
     router_bias: bool | Literal["buffer"] = False
     shared_bias: bool = False
     shared_gate: bool = False
+    n_zero: Annotated[Letter | None, dim("experts without weights, beside the routed ones")] = None
+    zero_weights: bool = False
 
     def bound(self, d_model: Letter) -> Self:
         """Checks that a token can use as many experts as it is said to."""
-        if self.top_k.value > self.n_experts.value:
+        if self.top_k.value > self._routed.value:
             raise ValueError(
-                f"top_k {self.top_k.value} is above n_experts {self.n_experts.value}: "
+                f"top_k {self.top_k.value} is above n_experts {self._routed.value}: "
                 "a token cannot use more experts than there are"
             )
         if self.d_shared is not None and self.n_shared is None:
@@ -67,13 +74,17 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     def weights(self, place: Place) -> list[Weight]:
         """The router, the routed experts, and the shared ones."""
         gated, d_model = self.expert == "glu", place.d_model
-        rows = linear("router", (d_model,), (self.n_experts,), bias=self.router_bias is True)
-        if self.router_bias == "buffer":
-            rows.append(Weight(name="router_bias", use="buffer", outputs=(self.n_experts,)))
+        rows = self._router(d_model)
         rows += _network(
             d_model, self.d_expert, gated=gated, bias=self.bias,
-            copies=self.n_experts, used=self.top_k,
+            copies=self.n_experts, used=self._used,
         )  # fmt: skip
+        if self.n_zero is not None and self.zero_weights:
+            rows += [
+                Weight(name=f"zero_{name}", use="elementwise", inputs=(d_model,),
+                       outputs=(self.d_expert,), copies=self.n_zero, used=ZERO)
+                for name in ("gate", "up")
+            ]  # fmt: skip
         if self.n_shared is not None:
             rows += _network(
                 d_model, self.d_shared or self.d_expert, gated=gated, bias=self.shared_bias,
@@ -81,6 +92,26 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
             )  # fmt: skip
         if self.shared_gate:
             rows += linear("shared_gate_score", (d_model,), (ONE,))
+        return rows
+
+    @property
+    def _routed(self) -> Quantity:
+        """Everything that a router chooses from."""
+        return self.n_experts if self.n_zero is None else self.n_experts + self.n_zero
+
+    @property
+    def _used(self) -> Quantity:
+        """Routed experts with weights that a token uses."""
+        if self.n_zero is None:
+            return self.top_k
+        return product(self.top_k, self.n_experts) / self._routed
+
+    def _router(self, d_model: Quantity) -> list[Weight]:
+        experts = (self._routed,)
+        rows = linear("router", (d_model,), experts) if self.router else []
+        if self.router_bias:
+            use: Use = "buffer" if self.router_bias == "buffer" else "bias"
+            rows.append(Weight(name="router_bias", use=use, outputs=experts))
         return rows
 
 

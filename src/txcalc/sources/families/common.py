@@ -10,6 +10,9 @@ from txcalc.sources.config import Config
 Tree = dict[str, Any]
 
 MAX_LAYERS = 100_000
+ATTENTION = {"full_attention": "full", "sliding_attention": "sliding"}
+FFN = {"dense": "dense", "sparse": "moe"}
+"""Block names of the entries of ``layer_types`` and ``mlp_layer_types``."""
 
 
 def n_layers(c: Config, *names: str) -> int:
@@ -118,6 +121,50 @@ def decoder(
     }
 
 
+def uniform(c: Config, block: Tree, *, tied: bool = False, **more: Any) -> Tree:
+    """A decoder whose layers are all alike."""
+    return decoder(c, {"decoder": block}, n_layers(c), tied=tied, **more)
+
+
+def windowed(
+    c: Config,
+    block: Callable[[int | None], Tree],
+    slides: Callable[[int], bool],
+    *,
+    window: int | None,
+    tied: bool = False,
+    **more: Any,
+) -> Tree:
+    """A decoder whose layers differ in their window alone.
+
+    Layers have it as ``layer_types`` says, else by a rule of their index; without a window they are
+    all alike.
+    """
+    count = n_layers(c)
+    known = ATTENTION | {"attention": "full"}
+    layers = kinds(c, count, lambda i: "sliding" if slides(i) else "full", known=known)
+    if window is None:
+        layers = ["full"] * count
+    blocks = {name: block(w) for name, w in (("full", None), ("sliding", window)) if name in layers}
+    return decoder(c, blocks, layers, tied=tied, **more)
+
+
+def text_model(
+    c: Config, build: Callable[[Config], Tree], left_out: str, *, tied: bool | None
+) -> Tree:
+    """The text model of a composite, whose head is tied as the whole says (``tied``: its default).
+
+    With None the text model has the say.
+    """
+    text = c.needed("text_config")
+    text.ignore("model_type", "architectures")
+    c.ignore("vision_config", "audio_config")
+    tree = build(text)
+    if "head" in tree and tied is not None:
+        tree["head"]["tied"] = c.flag("tie_word_embeddings", default=tied)
+    return tree | {"scope": "text", "notes": [f"left out: {left_out}"]}
+
+
 def grid(
     mixers: Mapping[str, Tree],
     mixer_of: Sequence[str],
@@ -150,9 +197,14 @@ def _alike(kinds: Mapping[str, Tree], of_layers: Sequence[str]) -> list[str]:
 
 
 def kinds(
-    c: Config, key: str, count: int, known: Mapping[str, str], rule: Callable[[int], str]
+    c: Config,
+    count: int,
+    rule: Callable[[int], str],
+    *,
+    key: str = "layer_types",
+    known: Mapping[str, str] = ATTENTION,
 ) -> list[str]:
-    """The kind of each layer: ``known`` ones by a list under ``key``, else by a rule of the index."""
+    """The kind of each layer: ``known`` ones by a list under ``key``, else by a rule."""
     listed = c.words(key, length=count)
     if listed is None:
         return by_layer(count, rule)
@@ -188,8 +240,31 @@ def by_layer(count: int, rule: Callable[[int], str]) -> list[str]:
 
 def layer_type(c: Config, kind: str) -> str:
     """The block of an entry of ``layer_types``."""
-    known = {"full_attention": "full", "sliding_attention": "sliding"}
-    return known.get(kind) or c.refuse("layer_types", f"{kind!r} is not modelled")
+    return ATTENTION.get(kind) or c.refuse("layer_types", f"{kind!r} is not modelled")
+
+
+def even(c: Config) -> None:
+    """Refuses what a class refuses whose heads have to divide d_model, where no width is stated."""
+    d_model, heads = c.size("hidden_size"), c.size("num_attention_heads")
+    if d_model % heads and not c.has("head_dim"):
+        c.refuse("hidden_size", f"{d_model} is no multiple of {heads} num_attention_heads")
+
+
+def derived_heads(c: Config) -> None:
+    """Refuses heads of another width than d_model / n_heads, where a class knows no other."""
+    d_model, heads = c.size("hidden_size"), c.size("num_attention_heads")
+    stated = c.maybe("head_dim")
+    if d_model % heads:
+        c.refuse("hidden_size", f"{d_model} is no multiple of {heads} num_attention_heads")
+    if stated not in (None, d_model // heads):
+        c.refuse("head_dim", f"{stated}, but this type has hidden_size / num_attention_heads")
+
+
+def never(c: Config, *flags: str) -> None:
+    """Refuses flags that a type has in some files, but that mean something only where false."""
+    for flag in flags:
+        if c.flag(flag, default=False):
+            c.unsupported(f"{flag} true of type {c.type!r}")
 
 
 def given(**fields: Any) -> Tree:

@@ -1,0 +1,98 @@
+"""GLM-4.5 and what took its shape: dense layers first, shared experts, balanced routers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    FFN,
+    Tree,
+    attention,
+    by_layer,
+    decoder,
+    glu,
+    grid,
+    kinds,
+    mixture,
+    n_layers,
+    window,
+)
+
+_QKV = ["q", "k", "v"]
+
+
+def glm4_moe(c: Config) -> Tree:
+    """arXiv:2508.06471 section 2.1: biases on q, k and v, and norms of q and k, by flag."""
+    attend = attention(
+        c,
+        kv_default=8,
+        bias=_QKV if c.flag("attention_bias", default=False) else False,
+        qk_norm="head" if c.flag("use_qk_norm", default=False) else "none",
+    )
+    count = n_layers(c)
+    mixers = {"full": {"attention": attend}}
+    return _decoder(c, mixers, ["full"] * count, _experts(c, shared=1), _dense_first(c, count, 1))
+
+
+def solar_open(c: Config) -> Tree:
+    """Solar Open 100B: GLM's block with experts in every layer."""
+    bias = _QKV if c.flag("attention_bias", default=False) else False
+    attend = attention(c, kv_default=8, head_dim=128, bias=bias)
+    count = n_layers(c)
+    mixers = {"full": {"attention": attend}}
+    return _decoder(c, mixers, ["full"] * count, _experts(c, shared=1), ["moe"] * count)
+
+
+def dots1(c: Config) -> Tree:
+    """arXiv:2506.05767 section 2: q and k normalised by head, windows from max_window_layers on."""
+    count, bias = n_layers(c), c.flag("attention_bias", default=False)
+    mixers = _mixers(c, kv_default=32, bias=bias, qk_norm="head")
+    start = c.count("max_window_layers", default=62)
+    of = kinds(c, count, lambda i: "sliding" if i >= start else "full")
+    return _decoder(c, mixers, of, _experts(c, top_k=None), _dense_first(c, count, 0))
+
+
+def exaone_moe(c: Config) -> Tree:
+    """K-EXAONE: q and k normalised by head, windows in three layers of four."""
+    count = n_layers(c)
+    mixers = _mixers(c, kv_default=32, qk_norm="head")
+    step = 1 if c.has("layer_types") else c.size("sliding_window_pattern", default=4)
+    c.ignore("sliding_window_pattern")
+    of = kinds(c, count, lambda i: "sliding" if (i + 1) % step else "full")
+    experts = _experts(c, ["num_experts"], "num_shared_experts", shared=1)
+    first = _dense_first(c, count, 1)
+    ffn_of = kinds(c, count, first.__getitem__, key="mlp_layer_types", known=FFN)
+    return _decoder(c, mixers, of, experts, ffn_of)
+
+
+def _mixers(c: Config, **more: Any) -> dict[str, Tree]:
+    windows = {"full": None, "sliding": window(c, 4096)}
+    return {name: {"attention": attention(c, window=w, **more)} for name, w in windows.items()}
+
+
+def _experts(
+    c: Config,
+    names: Sequence[str] = ("n_routed_experts", "num_local_experts"),
+    shares: str = "n_shared_experts",
+    *,
+    shared: int | None = None,
+    top_k: int | None = 8,
+) -> Tree:
+    """Experts balanced by a buffer; ``shared`` and ``top_k`` are the defaults that a type has."""
+    n_shared = c.count(shares) if shared is None else c.count(shares, default=shared)
+    return mixture(c, n_experts=names, top_k_default=top_k, shared=n_shared, router_bias="buffer")
+
+
+def _dense_first(c: Config, count: int, default: int) -> list[str]:
+    first = c.count("first_k_dense_replace", default=default)
+    return by_layer(count, lambda i: "dense" if i < first else "moe")
+
+
+def _decoder(
+    c: Config, mixers: dict[str, Tree], of: list[str], experts: Tree, ffn_of: list[str]
+) -> Tree:
+    ffns = {"moe": experts} | ({"dense": glu(c)} if "dense" in ffn_of else {})
+    c.ignore("intermediate_size")
+    return decoder(c, *grid(mixers, of, ffns, ffn_of, norm="rms"), tied=False)

@@ -1,0 +1,59 @@
+"""Granite's mixtures of experts, without state spaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    Tree,
+    attention,
+    decoder,
+    grid,
+    kinds,
+    mixture,
+    n_layers,
+    window,
+)
+
+
+def granitemoe(c: Config) -> Tree:
+    """Granite 3.0: Llama's block, 2 of 8 experts unless the file says otherwise."""
+    return _every_layer(c, experts(c))
+
+
+def granitemoeshared(c: Config) -> Tree:
+    """Beside the experts one that every token uses."""
+    return _every_layer(c, experts(c, **shared(c)))
+
+
+def granitemoe_swa(c: Config) -> Tree:
+    """Windows in three layers of four, and a sink for each head."""
+    count, bias = n_layers(c), c.flag("attention_bias", default=False)
+    c.ignore("layer_rope_theta")
+    mixers = {
+        name: {"attention": attention(c, bias=bias, window=keys, sinks=True)}
+        for name, keys in {"full": None, "sliding": window(c, 128)}.items()
+    }
+    of = kinds(c, count, lambda i: "full" if i % 4 == 0 else "sliding")
+    ffns = {"moe": experts(c, **shared(c))}
+    return decoder(c, *grid(mixers, of, ffns, ["moe"] * count, norm="rms"), tied=False)
+
+
+def experts(c: Config, **more: Any) -> Tree:
+    """The routed experts, as wide as intermediate_size."""
+    return mixture(
+        c, n_experts=["num_local_experts"], top_k_default=2, width=["intermediate_size"], **more
+    )
+
+
+def shared(c: Config) -> Tree:
+    """One shared expert, where its width is not 0."""
+    width = c.count("shared_intermediate_size", default=0)
+    return {"shared": 1, "d_shared": width} if width else {}
+
+
+def _every_layer(c: Config, ffn: Tree) -> Tree:
+    attend = attention(c, bias=c.flag("attention_bias", default=False))
+    block = {"norm": "rms", "attention": attend, "ffn": ffn}
+    return decoder(c, {"moe": block}, n_layers(c), tied=False)

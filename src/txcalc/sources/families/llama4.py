@@ -1,0 +1,69 @@
+"""Llama 4."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    ATTENTION,
+    Tree,
+    attention,
+    by_layer,
+    decoder,
+    glu,
+    grid,
+    kinds,
+    mixture,
+    n_layers,
+    text_model,
+)
+
+_KINDS = {**ATTENTION, "chunked_attention": "chunked"}
+
+
+def llama4(c: Config) -> Tree:
+    """The text model of Scout and Maverick."""
+    return text_model(c, llama4_text, "the vision tower", tied=None)
+
+
+def llama4_text(c: Config) -> Tree:
+    """Attention within chunks but in every fourth layer; one shared expert beside one routed."""
+    count, bias = n_layers(c), c.flag("attention_bias", default=False)
+    chunk = c.size("attention_chunk_size", default=8192)
+    chunk = None if c.null("attention_chunk_size") else chunk
+    mixers = {
+        name: {"attention": attention(c, kv_default=8, head_dim=128, bias=bias, chunk=size)}
+        for name, size in {"full": None, "chunked": chunk}.items()
+    }
+    ffn_of = _ffns(c, count)
+    ffns = {
+        "moe": mixture(
+            c,
+            n_experts=["num_local_experts"],
+            top_k_default=1,
+            width=["intermediate_size"],
+            shared=1,
+        )
+    }
+    if "dense" in ffn_of:
+        ffns["dense"] = glu(c, width="intermediate_size_mlp")
+    c.ignore("intermediate_size_mlp", "use_qk_norm")
+    blocks = grid(mixers, _mixers(c, count), ffns, ffn_of, norm="rms")
+    return decoder(c, *blocks, tied=False)
+
+
+def _mixers(c: Config, count: int) -> list[str]:
+    """Layers without rotation meet all keys, unless the file lists the kinds."""
+    step = c.size("no_rope_layer_interval", default=4)
+    rotated = c.flags("no_rope_layers")
+    if rotated and len(rotated) != count:
+        c.refuse("no_rope_layers", f"{len(rotated)} entries for {count} layers")
+    rotates = rotated or by_layer(count, lambda i: (i + 1) % step != 0)
+    return kinds(c, count, lambda i: "chunked" if rotates[i] else "full", known=_KINDS)
+
+
+def _ffns(c: Config, count: int) -> list[str]:
+    listed = c.sizes("moe_layers")
+    step = c.size("interleave_moe_layer_step", default=1)
+    if listed is None:
+        return by_layer(count, lambda i: "dense" if (i + 1) % step else "moe")
+    return by_layer(count, lambda i: "moe" if i in listed else "dense")

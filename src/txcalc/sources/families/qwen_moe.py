@@ -1,0 +1,129 @@
+"""Qwen 2 and 3 with experts, and what took their shape: Mellum, Kolibri, Lara."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    ATTENTION,
+    FFN,
+    Tree,
+    attention,
+    by_layer,
+    decoder,
+    glu,
+    grid,
+    kinds,
+    mixture,
+    n_layers,
+    text_model,
+    window,
+)
+
+_EXPERTS = ("num_experts", "num_local_experts")
+
+
+def qwen2_moe(c: Config) -> Tree:
+    """arXiv:2407.10671 section 2.2.2: a gated shared expert beside fine-grained ones."""
+    bias = ["q", "k", "v"] if c.flag("qkv_bias", default=True) else False
+    wide = c.count("shared_expert_intermediate_size")
+    shared = {"shared": 1, "d_shared": wide} if wide else {}
+    experts = _experts(c, 4, names=["num_experts"], shared_gate=True, **shared)
+    keys = window(c, 4096) if c.flag("use_sliding_window", default=False) else None
+    c.ignore("sliding_window")
+    start = c.count("max_window_layers", default=28)
+    mixers = _mixers(c, keys, kv_default=16, bias=bias)
+    of = kinds(c, n_layers(c), lambda i: "sliding" if i % 2 == 0 and i < start else "full")
+    return _some_dense(c, mixers, of, experts)
+
+
+def qwen3_moe(c: Config) -> Tree:
+    """arXiv:2505.09388 section 2: queries and keys normalised by head, no shared expert."""
+    keys = window(c, 4096) if c.flag("use_sliding_window", default=False) else None
+    c.ignore("sliding_window", "max_window_layers")
+    bias = c.flag("attention_bias", default=False)
+    attend = attention(c, kv_default=4, bias=bias, window=keys, qk_norm="head")
+    experts = _experts(c, 8)
+    return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
+
+
+def qwen3_vl_moe(c: Config) -> Tree:
+    """arXiv:2511.21631: the same in the text model, without windows."""
+    return text_model(c, _qwen3_vl_moe_text, "the vision tower", tied=False)
+
+
+def _qwen3_vl_moe_text(c: Config) -> Tree:
+    bias = c.flag("attention_bias", default=False)
+    attend = attention(c, kv_default=16, bias=bias, qk_norm="head")
+    experts = _experts(c, 4)
+    return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
+
+
+def mellum(c: Config) -> Tree:
+    """Mellum 2: Qwen 3's block, with windows and dense layers where the file lists them."""
+    count = n_layers(c)
+    bias = c.flag("attention_bias", default=False)
+    mixers = _mixers(c, window(c, 1024), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
+    of = kinds(c, count, lambda _: "full")
+    ffn_of = kinds(c, count, lambda _: "moe", key="mlp_layer_types", known=FFN)
+    ffns = {"moe": _experts(c, 8)} | ({"dense": glu(c)} if "dense" in ffn_of else {})
+    c.ignore("intermediate_size")
+    return decoder(c, *grid(mixers, of, ffns, ffn_of, norm="rms"), tied=False)
+
+
+def kolibri1(c: Config) -> Tree:
+    """Norms around both sub-layers, windows in four layers of five, and a shared expert."""
+    count = n_layers(c)
+    mixers = _mixers(c, window(c, 513), kv_default=4, head_dim=128, qk_norm="head")
+    of = kinds(c, count, lambda i: "sliding" if (i + 1) % 5 else "full")
+    ffns = {"moe": _experts(c, 6, router_bias="buffer", **_shared(c))}
+    blocks = grid(mixers, of, ffns, ["moe"] * count, norm="rms", placement="sandwich")
+    return decoder(c, *blocks, tied=False)
+
+
+def lara_mini(c: Config) -> Tree:
+    """The gated delta rule, windows and full attention in turn; a shared expert without a gate."""
+    count, bias = n_layers(c), c.flag("attention_bias", default=False)
+    mixers = _mixers(c, window(c, 512), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
+    mixers["linear"] = {"ssm": _gated_delta(c)}
+    period = ("linear", "sliding", "linear", "full", "sliding")
+    known = {**ATTENTION, "linear_attention": "linear"}
+    of = kinds(c, count, lambda i: period[i % 5], known=known)
+    ffns = {"moe": _experts(c, 4, **_shared(c))}
+    return decoder(c, *grid(mixers, of, ffns, ["moe"] * count, norm="rms"), tied=True)
+
+
+def _gated_delta(c: Config) -> Tree:
+    return {
+        "kind": "gated_delta",
+        "n_k_heads": c.size("linear_num_key_heads", default=8),
+        "n_v_heads": c.size("linear_num_value_heads", default=16),
+        "k_dim": c.size("linear_key_head_dim", default=128),
+        "v_dim": c.size("linear_value_head_dim", default=128),
+        "d_conv": c.size("linear_conv_kernel_dim", default=4),
+    }
+
+
+def _mixers(c: Config, keys: int | None, **more: Any) -> dict[str, Tree]:
+    windows = {"full": None, "sliding": keys}
+    return {name: {"attention": attention(c, window=w, **more)} for name, w in windows.items()}
+
+
+def _experts(c: Config, top_k: int, *, names: list[str] | None = None, **more: Any) -> Tree:
+    return mixture(c, n_experts=names or _EXPERTS, top_k_default=top_k, **more)
+
+
+def _shared(c: Config) -> Tree:
+    wide = c.count("shared_expert_intermediate_size")
+    return {"shared": 1, "d_shared": wide} if wide else {}
+
+
+def _some_dense(c: Config, mixers: dict[str, Tree], of: list[str], experts: Tree) -> Tree:
+    """Experts in every decoder_sparse_step-th layer that mlp_only_layers does not list."""
+    step = c.size("decoder_sparse_step", default=1)
+    dense = c.sizes("mlp_only_layers") or []
+    ffn_of = by_layer(len(of), lambda i: "dense" if i in dense or (i + 1) % step else "moe")
+    ffns = {"moe": experts} | ({"dense": glu(c)} if "dense" in ffn_of else {})
+    c.ignore("intermediate_size")
+    return decoder(c, *grid(mixers, of, ffns, ffn_of, norm="rms"), tied=False)
