@@ -1,3 +1,45 @@
 """Exact accounting of transformer language models, from a description alone."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from txcalc.errors import TxcalcError
+    from txcalc.library import (
+        Answer,
+        concurrency,
+        flops,
+        function,
+        generation,
+        get,
+        intensity,
+        kvcache,
+        load,
+        params,
+        weights,
+    )
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "TxcalcError",
+    "concurrency",
+    "flops",
+    "function",
+    "generation",
+    "get",
+    "intensity",
+    "kvcache",
+    "load",
+    "params",
+    "weights",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names of the library, imported when they are first used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from txcalc import errors, library
+
+    return getattr(errors if name == "TxcalcError" else library, name)

@@ -193,12 +193,18 @@ def series(power: Quantity, cap: Quantity | None, low: Quantity, high: Quantity)
 
     ``power`` is the constant 0 or 1; an empty range sums to 0.
     """
-    up_to = _sum_of_squares if power.value else _sum_of_firsts
     limit = None if cap is None else int(cap.value)
-    first, last = int(low.value), int(high.value)
-    value = up_to(last, limit) - up_to(first - 1, limit) if last >= first else 0
+    value = series_sum(int(power.value), limit, int(low.value), int(high.value))
     args = (power, low, high) if cap is None else (power, low, high, cap)
     return Quantity(value, "", "series", args)
+
+
+def series_sum(power: int, cap: int | None, low: int, high: int) -> int:
+    """The number that :func:`series` stands for, in closed form."""
+    if high < low:
+        return 0
+    up_to = _sum_of_squares if power else _sum_of_firsts
+    return up_to(high, cap) - up_to(low - 1, cap)
 
 
 def _sum_of_firsts(n: int, cap: int | None) -> int:
@@ -223,15 +229,20 @@ def distinct(n_experts: Quantity, top_k: Quantity, tokens: Quantity) -> Quantity
 
     E * (1 - (1 - k/E)^n), the one estimate there is: 40 significant digits of it.
     """
+    value = expected_distinct(int(n_experts.value), int(top_k.value), int(tokens.value))
+    return Quantity(value, "", "distinct", (n_experts, top_k, tokens))
+
+
+def expected_distinct(n_experts: int, top_k: int, tokens: int) -> Number:
+    """The number that :func:`distinct` stands for."""
     from decimal import Context, Decimal
 
     digits = Context(prec=60)
-    experts = Decimal(int(n_experts.value))
-    missed = digits.divide(experts - Decimal(int(top_k.value)), experts)
-    left = digits.power(missed, int(tokens.value)) if missed else Decimal(0)
+    experts = Decimal(n_experts)
+    missed = digits.divide(experts - Decimal(top_k), experts)
+    left = digits.power(missed, tokens) if missed else Decimal(0)
     reached = digits.multiply(experts, digits.subtract(Decimal(1), left))
-    value = exact(Fraction(Context(prec=40).plus(reached)))
-    return Quantity(value, "", "distinct", (n_experts, top_k, tokens))
+    return exact(Fraction(Context(prec=40).plus(reached)))
 
 
 def walk(root: Quantity) -> Iterator[Quantity]:

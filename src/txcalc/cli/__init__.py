@@ -3,8 +3,11 @@
 import sys
 from typing import NoReturn
 
-from txcalc.cli.commands import app
+from txcalc.cli import commands, tools
+from txcalc.cli.app import app
 from txcalc.errors import TxcalcError
+
+__all__ = ["app", "commands", "main", "tools"]
 
 
 def main() -> NoReturn:

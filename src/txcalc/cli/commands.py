@@ -1,34 +1,14 @@
-"""One function a command."""
+"""Commands that ask one account about models: one function a command."""
 
 from typing import Annotated
 
 import typer
 
-import txcalc
-from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
-from txcalc.cli.output import Models, answer, emit
+from txcalc.cli.app import app
+from txcalc.cli.output import Models, answer
 from txcalc.sources import bundled
-from txcalc.sources.load import read
-from txcalc.sources.strict_yaml import dump
-
-app = typer.Typer(
-    help=txcalc.__doc__,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
-) -> None:
-    if version:
-        print(txcalc.__version__)
-        raise typer.Exit
 
 
 @app.command("params")
@@ -198,56 +178,3 @@ def show(
 def models_(fmt: opt.FormatOption = "table") -> None:
     """The bundled models with their totals and sources."""
     answer("catalogue", Models(bundled.names()), Question(), fmt, "catalogue")
-
-
-@app.command("import")
-def import_(
-    model: opt.ModelArgument,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-) -> None:
-    """The YAML description that a config.json means."""
-    tree, _, warnings = read(model, type_=type_, strict=strict)
-    emit(dump(tree), warnings)
-
-
-@app.command("get")
-def get(
-    model: opt.ModelArgument,
-    address: Annotated[
-        str,
-        typer.Argument(
-            metavar="ADDRESS", help="a figure, as params.total", autocompletion=opt.addresses
-        ),
-    ],
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    batch: opt.Batch = 1,
-    phase: opt.PhaseOption = "token",
-    scores: opt.ScoresOption = "full",
-    logits: opt.LogitsOption = "all",
-    source: opt.Source = None,
-    mla: opt.MlaOption = None,
-    macs: opt.Macs = False,
-    prompt: opt.Prompt = None,
-    new: opt.New = 100,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="a number that is no integer as n/d")
-    ] = False,
-) -> None:
-    """One number and nothing else."""
-    from txcalc.render.numbers import plain
-
-    question = Question(
-        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
-        macs=macs, prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
-    )  # fmt: skip
-    [loaded] = Models([model], changes, type_, strict).load()
-    report = ask.report_of(address, loaded, question)
-    text = plain(report.find(address).value, as_fraction=exact)
-    emit(f"{text}\n", report.warnings)

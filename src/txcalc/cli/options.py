@@ -42,6 +42,10 @@ ModelArguments = Annotated[
         show_default=False,
     ),
 ]
+Address = Annotated[
+    str,
+    typer.Argument(metavar="ADDRESS", help="a figure, as params.total", autocompletion=addresses),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(

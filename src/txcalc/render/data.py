@@ -31,11 +31,16 @@ def rows(report: Report, layout: Layout) -> Iterator[dict[str, Any]]:
                 yield _row(report.short(address), report.figures[address])
 
 
-def _row(address: str, quantity: Quantity) -> dict[str, Any]:
+def raw(quantity: Quantity) -> dict[str, Any]:
+    """Value and unit in base units, and where it is no integer what it is exactly."""
     value = quantity.value
-    row: dict[str, Any] = {"address": address, "unit": quantity.unit}
     if isinstance(value, int):
-        return row | {"value": value}
+        return {"value": value, "unit": quantity.unit}
+    number = {"value": float(value), "unit": quantity.unit}
     if is_estimate(quantity):
-        return row | {"value": float(value), "estimate": True}
-    return row | {"value": float(value), "exact": plain(value, as_fraction=True)}
+        return number | {"estimate": True}
+    return number | {"exact": plain(value, as_fraction=True)}
+
+
+def _row(address: str, quantity: Quantity) -> dict[str, Any]:
+    return {"address": address, **raw(quantity)}

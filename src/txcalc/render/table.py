@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from io import StringIO
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -22,35 +23,48 @@ _ENDLESS = 10_000
 
 def write(reports: Sequence[Report], layout: Layout) -> str:
     """The sheets as tables, their notes and bar pictures below."""
-    text = StringIO()
-    console = _console(text)
+    parts: list[RenderableType] = []
     for sheet in sheets(reports, layout):
-        console.print(_table(sheet))
+        parts.append(_table(sheet))
         if sheet.notes:
-            notes = Text("\n".join(sheet.notes), style="dim")
-            console.print(Padding(notes, (0, 0, 0, 3)), width=min(console.width, WIDTH))
+            parts.append(below(sheet.notes))
     for report in reports:
         bars = pictures(report)
         if bars:
-            console.print(Text("\n".join(["", f" {report.model}", *(f"   {bar}" for bar in bars)])))
-    lines = (line.rstrip() for line in text.getvalue().splitlines())
-    return "\n".join(lines) + "\n"
+            parts.append(Text("\n".join(["", f" {report.model}", *(f"   {bar}" for bar in bars)])))
+    return capture(*parts)
 
 
-def _console(text: StringIO) -> Console:
-    """A console that writes to ``text`` what standard output can show."""
+def below(notes: Sequence[str]) -> Constrain:
+    """Notes below a table, wrapped to its usual width."""
+    return Constrain(Padding(Text("\n".join(notes), style="dim"), (0, 0, 0, 3)), WIDTH)
+
+
+def capture(*parts: RenderableType, width: int = _ENDLESS) -> str:
+    """The text of what is printed: as wide as the terminal, or as ``width`` where it is piped."""
+    text = StringIO()
     if sys.stdout.isatty():
-        return Console(file=text, force_terminal=True, width=Console().width, highlight=False)
-    return Console(file=text, width=_ENDLESS, highlight=False, color_system=None)
+        console = Console(file=text, force_terminal=True, width=Console().width, highlight=False)
+    else:
+        console = Console(file=text, width=width, highlight=False, color_system=None)
+    for part in parts:
+        console.print(part)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def _table(sheet: Sheet) -> Table:
-    table = Table(title=sheet.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for i, name in enumerate(sheet.columns):
-        text = i < sheet.left
+def plain_table(columns: Sequence[str], left: int, title: str | None = None) -> Table:
+    """An empty table whose first ``left`` columns are text and may wrap."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for i, name in enumerate(columns):
+        text = i < left
         table.add_column(
             Text(name), justify="left" if text else "right", overflow="fold", no_wrap=not text
         )
+    return table
+
+
+def _table(sheet: Sheet) -> Table:
+    table = plain_table(sheet.columns, sheet.left, sheet.title)
     for row in sheet.rows:
         table.add_row(*map(Text, row))
     return table

@@ -1,0 +1,59 @@
+"""Long answers, chunk by chunk: whole lines only, a progress bar, and a quiet end."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+
+PATIENCE = 1.0
+"""Seconds before a progress bar appears."""
+
+
+def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
+    """Writes chunks as they come; Ctrl-C ends after a whole line, with exit code 130."""
+    stopped = []
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.append(True))
+    try:
+        sys.stdout.write(header)
+        for text in _watched(chunks, points):
+            sys.stdout.write(text)
+            if stopped:
+                break
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if stopped:
+        raise typer.Exit(130)
+
+
+def _watched(chunks: Iterable[tuple[int, str]], points: int) -> Iterator[str]:
+    """The texts, under a progress bar on standard error once they take longer than a moment."""
+    started = time.monotonic()
+    progress: Any = None
+    done = 0
+    try:
+        for size, text in chunks:
+            yield text
+            done += size
+            if progress is not None:
+                progress.update(0, completed=done)
+            elif sys.stderr.isatty() and time.monotonic() - started > PATIENCE:
+                progress = _progress()
+                progress.add_task("points", total=points, completed=done)
+                progress.start()
+    finally:
+        if progress is not None:
+            progress.stop()
+
+
+def _progress() -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(console=Console(stderr=True), transient=True)

@@ -1,0 +1,183 @@
+"""How a figure came to be: its formula, the steps below it, and what the letters mean.
+
+Everything is read off the derivation that computed the value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import get_type_hints
+
+import msgspec
+
+from txcalc.formula import Printer
+from txcalc.model import Model
+from txcalc.quantity import Letter, Quantity, same_derivation, walk
+from txcalc.report import Report
+
+WIDTH = 60
+_PAPER = re.compile(r"arXiv:[0-9.]+[0-9](?:,? section [0-9.]*[0-9])?")
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure as a formula of letters, or of figures below it without their first word."""
+
+    name: str
+    formula: str
+    substituted: str
+    quantity: Quantity
+    is_leaf: bool
+    same_as: str = ""
+
+
+class Symbol(msgspec.Struct, frozen=True, kw_only=True):
+    """A letter of the legend: what it is, its own formula if it is defined, and where it stands."""
+
+    name: str
+    letter: Letter
+    meaning: str
+    formula: str
+    where: str
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure's formula, its steps, its legend, and what it agrees on."""
+
+    model: str
+    address: str
+    steps: list[Step]
+    symbols: list[Symbol]
+    assumptions: list[str]
+    conventions: list[str]
+    sources: list[str]
+
+
+def explain(model: Model, report: Report, address: str, depth: int | None = None) -> Explanation:
+    """The explanation of one address.
+
+    A formula whose numbers fill a line is given in the names of the figures below it, which follow
+    as steps of their own; ``depth`` says instead how many levels of names there are.
+
+    Raises:
+        AddressError: no such figure, or more than one.
+        RefusedError: a figure that the model cannot have.
+    """
+    steps = _Steps(report, report.find(address))
+    steps.add(address, steps.root, depth)
+    return Explanation(
+        model=report.model,
+        address=address,
+        steps=steps.steps,
+        symbols=_legend(steps),
+        assumptions=report.assumptions,
+        conventions=report.conventions,
+        sources=_sources(model, [step.name for step in steps.steps]),
+    )
+
+
+class _Steps:
+    """Collects the steps below one figure, each derivation once."""
+
+    def __init__(self, report: Report, root: Quantity) -> None:
+        self.root = root
+        self.steps: list[Step] = []
+        self.in_letters = Printer(root)
+        self._figures: dict[int, str] = {}
+        for name, quantity in report.figures.items():
+            if quantity.op not in ("const", "letter"):
+                self._figures.setdefault(id(quantity), report.short(name).partition(".")[2])
+
+    def add(self, name: str, quantity: Quantity, depth: int | None) -> None:
+        """The step of one figure, and those below it."""
+        known = next((s for s in self.steps if same_derivation(s.quantity, quantity)), None)
+        below = [] if known else self._below(quantity)
+        short = len(self.in_letters.write(quantity)[1]) <= WIDTH if depth is None else depth == 0
+        if known or short or not below:
+            self._append(name, quantity, self.in_letters, same_as=known.name if known else "")
+            return
+        called = {id(node): self._figures[id(node)] for node in below}
+        self._append(name, quantity, Printer(self.root, called), is_leaf=False)
+        for node in below:
+            if self._figures[id(node)] not in {step.name for step in self.steps}:
+                self.add(self._figures[id(node)], node, None if depth is None else depth - 1)
+
+    def _append(
+        self,
+        name: str,
+        quantity: Quantity,
+        printer: Printer,
+        *,
+        is_leaf: bool = True,
+        same_as: str = "",
+    ) -> None:
+        formula, numbers = printer.write(quantity)
+        step = Step(
+            name=name,
+            formula=formula,
+            substituted=numbers,
+            quantity=quantity,
+            is_leaf=is_leaf,
+            same_as=same_as,
+        )
+        self.steps.append(step)
+
+    def _below(self, quantity: Quantity) -> list[Quantity]:
+        """The nearest figures that a derivation is made of."""
+        found: dict[int, Quantity] = {}
+        stack = list(reversed(quantity.args))
+        while stack:
+            node = stack.pop()
+            if id(node) in self._figures:
+                found[id(node)] = node
+            else:
+                stack.extend(reversed(node.args))
+        return list(found.values())
+
+
+def symbols(root: Quantity, printer: Printer | None = None) -> list[Symbol]:
+    """The legend of a derivation: its letters in the order in which they appear."""
+    printer = printer or Printer(root)
+    found: dict[str, Symbol] = {}
+    for letter in walk(root):
+        if isinstance(letter, Letter):
+            name = printer.names[id(letter)]
+            formula = "" if letter.definition is None else printer.write(letter.definition)[0]
+            where = letter.origin or letter.path or "the question"
+            found.setdefault(
+                name,
+                Symbol(
+                    name=name, letter=letter, meaning=meaning(letter), formula=formula, where=where
+                ),
+            )
+    return list(found.values())
+
+
+def meaning(letter: Letter) -> str:
+    """What a letter stands for, from the metadata of the field that it was read from."""
+    if isinstance(letter.about, str):
+        return letter.about
+    struct, field = letter.about
+    hint = get_type_hints(struct, include_extras=True)[field]
+    metadata = [m for m in getattr(hint, "__metadata__", ()) if isinstance(m, msgspec.Meta)]
+    return next((m.description for m in metadata if m.description), "")
+
+
+def _legend(steps: _Steps) -> list[Symbol]:
+    """The letters of the steps that are written in letters."""
+    found: dict[str, Symbol] = {}
+    for step in steps.steps:
+        if step.is_leaf and not step.same_as:
+            for symbol in symbols(step.quantity, steps.in_letters):
+                found.setdefault(symbol.name, symbol)
+    return list(found.values())
+
+
+def _sources(model: Model, names: list[str]) -> list[str]:
+    """The papers that the parts under explanation name."""
+    found: dict[str, None] = {}
+    for kind in model.layers:
+        for role, part, _ in kind.block.parts(model.d_model):
+            paper = _PAPER.search(type(part).__doc__ or "")
+            if paper and any(role in name.split(".") for name in names):
+                found[f"{role.replace('_', ' ')}: {paper.group()}"] = None
+    return list(found)

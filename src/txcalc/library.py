@@ -1,0 +1,165 @@
+"""The library's face: load a model, ask for figures, or for a function of letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.compiling import compiled
+from txcalc.errors import AddressError, OptionError, nearest
+from txcalc.model import Model
+from txcalc.quantity import Number
+from txcalc.report import Report
+from txcalc.sources import load as sources
+
+__all__ = [
+    "Answer", "concurrency", "flops", "function", "generation", "get", "intensity", "kvcache",
+    "load", "params", "weights",
+]  # fmt: skip
+
+
+class Answer:
+    """The figures of an account by attribute: ``.total``, ``.block.attention.matmul``.
+
+    An attribute with figures below it is an Answer again, whose own number is ``.value``; any
+    other is the number itself: an int, or a Fraction where it is no integer.
+    """
+
+    def __init__(self, report: Report, address: str) -> None:
+        self.report = report
+        self.address = address
+
+    @property
+    def value(self) -> Number:
+        """The number at this address, in the base unit of :attr:`unit`."""
+        return self.report.find(self.address).value
+
+    @property
+    def unit(self) -> str:
+        """What the number counts: parameters, FLOPs, bytes, tokens, or "" for a ratio."""
+        return self.report.find(self.address).unit
+
+    def __getattr__(self, name: str) -> Any:
+        """The number or the figures below.
+
+        Raises:
+            AttributeError: no such figure.
+        """
+        below = Answer(self.report, f"{self.address}.{name}")
+        if self._is_above_others(below.address):
+            return below
+        try:
+            return below.value
+        except AddressError as error:
+            raise AttributeError(str(error)) from None
+
+    def __dir__(self) -> list[str]:
+        start = f"{self.address}."
+        names = (self.report.short(name) for name in self.report.figures)
+        words = {
+            name.removeprefix(start).partition(".")[0] for name in names if name.startswith(start)
+        }
+        return sorted({*super().__dir__(), *words})
+
+    def __repr__(self) -> str:
+        return f"<{self.address} of {self.report.model}>"
+
+    def _is_above_others(self, address: str) -> bool:
+        start = f"{address}."
+        return any(
+            name.startswith(start) or self.report.short(name).startswith(start)
+            for name in self.report.figures
+        )
+
+
+def load(
+    name: str, changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False
+) -> Model:
+    """A model by bundled name, by the path of a YAML description or a config.json, or from the Hub.
+
+    ``changes`` are ``NAME=V`` or ``PATH=V`` as ``--set`` takes them; ``type_`` is the model_type of
+    a config.json that names none; ``strict`` makes keys of it that nothing reads an error.
+
+    Raises:
+        TxcalcError: a model that is unknown, unreadable, contradictory or not modelled.
+    """
+    return sources.load(name, changes, type_=type_, strict=strict)
+
+
+def get(model: Model, address: str, **options: Any) -> Number:
+    """One number by its address; options as on the command line (``ctx=2048``, ``kv="fp8"``).
+
+    Raises:
+        AddressError: no such figure, or more than one.
+        OptionError: an option that is not known or cannot be used.
+        RefusedError: a figure that the model cannot have.
+    """
+    return ask.report_of(address, model, _question(options)).find(address).value
+
+
+def function(model: Model, address: str, *letters: str, **options: Any) -> Callable[..., Number]:
+    """The same derivation as a function of letters (``ctx``, ``batch``, ...), given by position.
+
+    Raises:
+        AddressError: no such figure, or more than one.
+        OptionError: a letter that the figure does not depend on.
+    """
+    figure = ask.report_of(address, model, _question(options)).find(address)
+    made, idle = compiled(figure, letters)
+    if idle:
+        raise OptionError(f"{address} does not depend on {idle[0]!r}")
+    return made
+
+
+def params(model: Model) -> Answer:
+    """Parameters: :func:`txcalc.accounts.params.account`."""
+    return _answer("params", model, {})
+
+
+def flops(model: Model, **options: Any) -> Answer:
+    """FLOPs of a token or a pass: :func:`txcalc.accounts.flops.account`."""
+    return _answer("flops", model, options)
+
+
+def kvcache(model: Model, **options: Any) -> Answer:
+    """Bytes of KV cache: :func:`txcalc.accounts.kvcache.account`."""
+    return _answer("kvcache", model, options)
+
+
+def weights(model: Model, **options: Any) -> Answer:
+    """Bytes of the weights: :func:`txcalc.accounts.weights.account`."""
+    return _answer("weights", model, options)
+
+
+def intensity(model: Model, **options: Any) -> Answer:
+    """FLOPs per byte moved: :func:`txcalc.accounts.intensity.account`."""
+    return _answer("intensity", model, options)
+
+
+def concurrency(model: Model, **options: Any) -> Answer:
+    """Caches against weights: :func:`txcalc.accounts.concurrency.account`."""
+    return _answer("concurrency", model, options)
+
+
+def generation(model: Model, **options: Any) -> Answer:
+    """Naive against cached generation: :func:`txcalc.accounts.generation.account`."""
+    return _answer("generation", model, options)
+
+
+def _answer(account: str, model: Model, options: dict[str, Any]) -> Answer:
+    return Answer(ask.account(account, model, _question(options)), account)
+
+
+def _question(options: dict[str, Any]) -> Question:
+    known = list(Question.__struct_fields__)
+    for name in options:
+        if name not in known:
+            raise OptionError(f"no option {name!r}{nearest(name, known)}")
+    try:
+        return msgspec.convert(options, Question)
+    except msgspec.ValidationError as error:
+        raise OptionError(str(error)) from None

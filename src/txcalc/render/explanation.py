@@ -1,0 +1,103 @@
+"""Explanations as text for a terminal, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from txcalc.explain import Explanation, Step, Symbol
+from txcalc.quantity import is_estimate
+from txcalc.render.data import raw
+from txcalc.render.numbers import binary, cell, decimal
+from txcalc.render.table import WIDTH, below, capture, plain_table
+
+
+def as_table(explanation: Explanation) -> str:
+    """Formula, numbers and result; steps; letters; conventions."""
+    first, *others = explanation.steps
+    parts: list[RenderableType] = [
+        Text(f"{explanation.model}  {explanation.address}", style="bold"),
+        "",
+    ]
+    parts += [_written(step) for step in (first, *(s for s in others if not s.is_leaf))]
+    leaves = [step for step in others if step.is_leaf]
+    if leaves:
+        parts.append(_steps(leaves))
+    parts.append(_letters(explanation.symbols))
+    notes = [
+        *(f"Source: {source}" for source in explanation.sources),
+        *([f"Assumed: {'; '.join(explanation.assumptions)}"] if explanation.assumptions else []),
+        *explanation.conventions,
+    ]
+    return capture(*parts, below(notes), width=WIDTH)
+
+
+def as_json(explanation: Explanation) -> str:
+    """The same as an object with formula, substituted and symbols."""
+    top, *steps = explanation.steps
+    answer = {
+        "model": explanation.model,
+        **_step(top),
+        "steps": [_step(step) for step in steps],
+        "symbols": [symbol_row(symbol) for symbol in explanation.symbols],
+        "assumptions": explanation.assumptions,
+        "conventions": explanation.conventions,
+        "sources": explanation.sources,
+    }
+    return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
+
+
+def symbol_row(symbol: Symbol) -> dict[str, Any]:
+    """A letter of the legend as data."""
+    row = {"name": symbol.name, **raw(symbol.letter), "meaning": symbol.meaning}
+    return row | ({"formula": symbol.formula} if symbol.formula else {}) | {"from": symbol.where}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    row = {"address": step.name, **raw(step.quantity), "formula": step.formula}
+    same = {"same_as": step.same_as} if step.same_as else {}
+    return row | {"substituted": step.substituted} | same
+
+
+def _written(step: Step) -> Padding:
+    """The three lines of a formula: letters or names, numbers, result."""
+    sign = "≈" if is_estimate(step.quantity) else "="
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column()
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    exact = decimal(step.quantity.value)
+    unit = step.quantity.unit
+    result = (
+        f"{exact} {unit} = {binary(step.quantity.value)}" if unit == "bytes" else f"{exact} {unit}"
+    )
+    grid.add_row(step.name, "=", step.formula)
+    grid.add_row("", "=", step.substituted)
+    grid.add_row("", sign, result.strip())
+    return Padding(grid, (0, 0, 1, 2))
+
+
+def _steps(steps: list[Step]) -> Table:
+    table = plain_table(["step", "formula", "value"], 2)
+    for step in steps:
+        formula = f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
+        table.add_row(Text(step.name), Text(formula), Text(cell(step.quantity)))
+    return table
+
+
+def _letters(symbols: list[Symbol]) -> Table:
+    table = plain_table(["letter", "meaning", "from", "value"], 3)
+    for symbol in symbols:
+        meaning = f"{symbol.meaning}: {symbol.formula}" if symbol.formula else symbol.meaning
+        table.add_row(
+            Text(symbol.name),
+            Text(meaning.removeprefix(": ")),
+            Text(symbol.where),
+            Text(cell(symbol.letter)),
+        )
+    return table
