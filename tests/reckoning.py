@@ -31,7 +31,7 @@ DIGITS = Context(prec=90)
 
 def reckon(formula: str, names: Names | None = None) -> Fraction:
     """The exact value of a formula."""
-    return Fraction(_Parser(formula, Fraction).whole()(names or {}))
+    return Fraction(_Parser(formula, Fraction).whole()({} if names is None else names))
 
 
 def estimate(formula: str, names: Mapping[str, Fraction] | None = None) -> Fraction:
