@@ -1,6 +1,7 @@
 """What each Hugging Face model type means: one file a lineage, one short function a family."""
 
 TYPES = {
+    "afmoe": "arcee_moe.afmoe",
     "albert": "electra.albert:masked",
     "axk1": "deepseek.axk1",
     "axk2": "deepseek.axk2",
@@ -15,6 +16,7 @@ TYPES = {
     "bloom": "bloom.bloom",
     "camembert": "bert.roberta:masked",
     "codegen": "gpt.gptj",
+    "cohere2_moe": "cohere_moe.cohere2_moe",
     "convbert": "compact.convbert:masked",
     "cpmant": "opt.cpmant",
     "ctrl": "gpt.ctrl",
@@ -28,6 +30,7 @@ TYPES = {
     "dots1": "glm_moe.dots1",
     "electra": "electra.electra:masked",
     "ernie": "bert.ernie:masked",
+    "ernie4_5_moe": "ernie_moe.ernie4_5_moe",
     "exaone_moe": "glm_moe.exaone_moe",
     "falcon": "bloom.falcon",
     "flex_olmo": "mixtral.flex_olmo",

@@ -1,0 +1,139 @@
+"""Speech to text by encoder and decoder: Whisper, Speech2Text, Moonshine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import Tree, given, n_layers
+from txcalc.sources.families.seq2seq import Made, Side, described, sides, stack
+
+FRAMES = "source counts the encoder's frames, as its convolutions leave them"
+
+
+def whisper(c: Config) -> Tree:
+    """arXiv:2212.04356: keys without bias; the second convolution halves the frames."""
+    c.ignore("use_weighted_layer_sum", "classifier_proj_size", "median_filter_width")
+    c.ignore("apply_spec_augment", "encoder_layerdrop", "decoder_layerdrop", "num_key_value_heads")
+    c.ignore_all("mask_time_", "mask_feature_")
+
+    def made(side: Side) -> Made:
+        tokens = {"encoder": "max_source_positions", "decoder": "max_target_positions"}[side]
+        positions = {"kind": "learned", "n_positions": c.size(tokens)}
+        block = _block(c, side, bias=["q", "v", "o"])
+        return {side: block}, stack(_count(c, side), side, positions=positions, final_norm="layer")
+
+    stem = {
+        **_conv("conv1", "d_model", c.size("num_mel_bins", default=80), taps=3, each=2),
+        **_conv("conv2", "d_model", "d_model", taps=3),
+    }
+    return _described(c, made, stem)
+
+
+def speech_to_text(c: Config) -> Tree:
+    """arXiv:2010.05171: convolutions that halve the frames, each gating half of its channels."""
+    c.only("conditional", "body")
+    c.ignore("encoder_layerdrop", "decoder_layerdrop", "max_source_positions")
+    taps = c.sizes("conv_kernel_sizes", length=c.size("num_conv_layers", default=2)) or [5, 5]
+    middle = c.size("conv_channels", default=1024)
+    channels = c.size("input_feat_per_channel", default=80) * c.size("input_channels", default=1)
+    stem: Tree = {}
+    for i, width in enumerate(taps):
+        last = i == len(taps) - 1
+        outputs = 2 * c.size("d_model", "hidden_size") if last else middle
+        stem |= _conv(f"conv{i + 1}", outputs, channels, taps=width, each=2 ** (len(taps) - 1 - i))
+        channels = middle // 2
+
+    def made(side: Side) -> Made:
+        fields = {"positions": {"kind": "sinusoidal"}, "final_norm": "layer"}
+        return {side: _block(c, side, bias=True)}, stack(_count(c, side), side, **fields)
+
+    return _described(c, made, stem)
+
+
+def moonshine(c: Config) -> Tree:
+    """arXiv:2410.15608: rotary positions, a gated FFN in the decoder, three convolutions."""
+    c.only("conditional", "body")
+    c.ignore("pad_head_dim_to_multiple_of", "encoder_hidden_act", "decoder_hidden_act")
+    d_model, bias = c.size("hidden_size"), c.flag("attention_bias", default=False)
+
+    def made(side: Side) -> Made:
+        def key(name: str) -> list[str]:
+            return [f"{side}_{name}", *([name] if side == "decoder" else [])]
+
+        heads = c.size(*key("num_attention_heads"))
+        part = {
+            "kind": "gqa",
+            "n_heads": heads,
+            "n_kv_heads": c.size(*key("num_key_value_heads"), default=heads),
+            "head_dim": c.maybe("head_dim") or d_model // heads,
+            **given(bias=["q", "k", "v"] if bias else None),
+        }
+        block = {
+            "norm": "layer_no_bias",
+            "attention": part,
+            **given(cross_attention=part if side == "decoder" else None),
+            "ffn": {
+                "kind": "glu" if side == "decoder" else "plain",
+                "d_ff": c.size("intermediate_size"),
+                "bias": True,
+            },
+        }
+        fields = {"positions": {"kind": "rotary"}, "final_norm": "layer_no_bias"}
+        count = n_layers(c, *key("num_hidden_layers"))
+        return {side: block}, stack(count, side, **fields)
+
+    stem = {
+        **_conv("conv1", "d_model", 1, taps=127, each=6, bias=False),
+        **_conv("conv2", 2 * d_model, "d_model", taps=7, each=2),
+        **_conv("conv3", "d_model", 2 * d_model, taps=3),
+        "groupnorm": {"use": "norm", "dims": ["d_model"]},
+        "groupnorm_bias": {"use": "norm", "dims": ["d_model"]},
+    }
+    return _described(c, made, stem)
+
+
+def _described(c: Config, made: Any, stem: Tree) -> Tree:
+    """Only the decoder has a token table; the stem belongs to the encoder."""
+    both = len(sides(c)) == 2
+    tree = described(
+        c,
+        made,
+        d_model=c.size("d_model", "hidden_size"),
+        vocab=c.size("vocab_size"),
+        tied=c.flag("tie_word_embeddings", default=True),
+        context=c.size("max_target_positions", "max_position_embeddings"),
+        one_table=True,
+        tensors=stem if both else {},
+    )
+    return tree | {"notes": [FRAMES]} if both else tree
+
+
+def _block(c: Config, side: Side, *, bias: bool | list[str]) -> Tree:
+    aliases = ["num_attention_heads"] if side == "encoder" else []
+    heads = c.size(f"{side}_attention_heads", *aliases)
+    part = {"kind": "mha", "n_heads": heads, "bias": bias}
+    ffn = {"kind": "plain", "d_ff": c.size(f"{side}_ffn_dim"), "bias": True}
+    cross = part if side == "decoder" else None
+    return {"norm": "layer", "attention": part, **given(cross_attention=cross), "ffn": ffn}
+
+
+def _count(c: Config, side: Side) -> int:
+    return n_layers(c, f"{side}_layers", *(["num_hidden_layers"] if side == "encoder" else []))
+
+
+def _conv(
+    name: str,
+    outputs: int | str,
+    inputs: int | str,
+    *,
+    taps: int,
+    each: int = 1,
+    bias: bool = True,
+) -> Tree:
+    """A convolution over frames, run ``each`` times for one that the encoder gets."""
+    weight = {"use": "matmul", "dims": [outputs, inputs], "copies": taps, "stream": "source"}
+    rows: Tree = {name: weight | given(repeats=each if each > 1 else None)}
+    if bias:
+        rows[f"{name}_bias"] = {"use": "bias", "dims": [outputs]}
+    return rows
