@@ -70,17 +70,23 @@ def mixture(
     width: Sequence[str] = ("moe_intermediate_size",),
     shared: int = 0,
     d_shared: int | None = None,
+    shared_bias: bool = False,
     **more: Any,
 ) -> Tree:
-    """A mixture of gated experts by the names that a type has for its sizes."""
+    """A mixture of gated experts by the names that a type has for its sizes.
+
+    Shared experts are one network as wide as all of them, and so have one bias at its end.
+    """
     part = {
         "kind": "moe",
         "n_experts": c.size(*n_experts),
         "top_k": c.size(*top_k, default=top_k_default),
         "d_expert": c.size(*width),
     }
+    if shared and shared_bias:
+        shared, d_shared = 1, shared * part["d_expert"]
     if shared:
-        part |= {"n_shared": shared} | given(d_shared=d_shared)
+        part |= {"n_shared": shared} | given(d_shared=d_shared, shared_bias=shared_bias)
     return part | given(**more)
 
 
@@ -252,12 +258,10 @@ def even(c: Config) -> None:
 
 def derived_heads(c: Config) -> None:
     """Refuses heads of another width than d_model / n_heads, where a class knows no other."""
-    d_model, heads = c.size("hidden_size"), c.size("num_attention_heads")
+    derived = c.size("hidden_size") // c.size("num_attention_heads")
     stated = c.maybe("head_dim")
-    if d_model % heads:
-        c.refuse("hidden_size", f"{d_model} is no multiple of {heads} num_attention_heads")
-    if stated not in (None, d_model // heads):
-        c.refuse("head_dim", f"{stated}, but this type has hidden_size / num_attention_heads")
+    if stated not in (None, derived):
+        c.refuse("head_dim", f"{stated}, but heads of this type are {derived} wide, a part of d_model")
 
 
 def never(c: Config, *flags: str) -> None:

@@ -15,6 +15,7 @@ from txcalc.sources.families.common import (
     mixture,
     n_layers,
     text_model,
+    window,
 )
 
 _KINDS = {**ATTENTION, "chunked_attention": "chunked"}
@@ -28,8 +29,7 @@ def llama4(c: Config) -> Tree:
 def llama4_text(c: Config) -> Tree:
     """Attention within chunks but in every fourth layer; one shared expert beside one routed."""
     count, bias = n_layers(c), c.flag("attention_bias", default=False)
-    chunk = c.size("attention_chunk_size", default=8192)
-    chunk = None if c.null("attention_chunk_size") else chunk
+    chunk = window(c, 8192, "attention_chunk_size")
     mixers = {
         name: {"attention": attention(c, kv_default=8, head_dim=128, bias=bias, chunk=size)}
         for name, size in {"full": None, "chunked": chunk}.items()
@@ -57,7 +57,7 @@ def _mixers(c: Config, count: int) -> list[str]:
     rotated = c.flags("no_rope_layers")
     if rotated and len(rotated) != count:
         c.refuse("no_rope_layers", f"{len(rotated)} entries for {count} layers")
-    rotates = rotated or by_layer(count, lambda i: (i + 1) % step != 0)
+    rotates = rotated or [(i + 1) % step != 0 for i in range(count)]
     return kinds(c, count, lambda i: "chunked" if rotates[i] else "full", known=_KINDS)
 
 

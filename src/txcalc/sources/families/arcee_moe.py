@@ -1,0 +1,47 @@
+"""Arcee's Trinity."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    Tree,
+    attention,
+    by_layer,
+    decoder,
+    glu,
+    grid,
+    kinds,
+    mixture,
+    n_layers,
+    window,
+)
+
+
+def afmoe(c: Config) -> Tree:
+    """arXiv:2602.17004: gated attention, norms around both sub-layers, three windows to one."""
+    count, first = n_layers(c), c.count("num_dense_layers", default=1)
+    biased = c.flag("attention_bias", default=False)
+    mixers = {
+        name: {
+            "attention": attention(
+                c,
+                head_dim=128,
+                bias=["q", "k", "v", "o"] if biased else False,
+                window=keys,
+                qk_norm="head",
+                gated=True,
+            )
+        }
+        for name, keys in {"full": None, "sliding": window(c, 1024)}.items()
+    }
+    step = c.size("global_attn_every_n_layers", default=4)
+    of = kinds(c, count, lambda i: "sliding" if (i + 1) % step else "full")
+    ffn_of = by_layer(count, lambda i: "dense" if i < first else "moe")
+    shared = c.count("num_shared_experts", default=2)
+    experts = mixture(
+        c, n_experts=["num_experts"], top_k_default=6, shared=shared, router_bias=True
+    )
+    ffns = {"moe": experts} | ({"dense": glu(c)} if first else {})
+    c.ignore("intermediate_size")
+    blocks = grid(mixers, of, ffns, ffn_of, norm="rms", placement="sandwich")
+    return decoder(c, *blocks, tied=False)

@@ -1,0 +1,39 @@
+"""Aria."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    Tree,
+    attention,
+    decoder,
+    mixture,
+    n_layers,
+    text_model,
+)
+
+
+def aria(c: Config) -> Tree:
+    """arXiv:2410.05993: the text model of a mixture that also reads images."""
+    c.ignore("projector_patch_to_query_dict", "max_value_projector_patch_to_query_dict")
+    c.ignore("vision_feature_layer", "image_token_index")
+    return text_model(c, aria_text, "the vision tower and its projector", tied=False)
+
+
+def aria_text(c: Config) -> Tree:
+    """Llama's block with routed and shared experts of one width, biases of the shared by flag."""
+    shared, bias = c.count("moe_num_shared_experts", default=2), c.flag("mlp_bias", default=False)
+    if bias and not shared:
+        c.unsupported("mlp_bias without shared experts")
+    experts = mixture(
+        c,
+        n_experts=["moe_num_experts"],
+        top_k=["moe_topk"],
+        top_k_default=2,
+        width=["intermediate_size"],
+        shared=shared,
+        shared_bias=bias,
+    )
+    attend = attention(c, bias=c.flag("attention_bias", default=False))
+    block = {"norm": "rms", "attention": attend, "ffn": experts}
+    return decoder(c, {"moe": block}, n_layers(c), tied=False)

@@ -1,0 +1,51 @@
+"""Command A with experts."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    FFN,
+    Tree,
+    attention,
+    by_layer,
+    decoder,
+    glu,
+    grid,
+    kinds,
+    mixture,
+    n_layers,
+    window,
+)
+
+
+def cohere2_moe(c: Config) -> Tree:
+    """Attention and FFN side by side behind one norm; three windows to one layer without."""
+    count, bias = n_layers(c), c.flag("attention_bias", default=False)
+    norm = "rms" if c.has("rms_norm_eps") else "layer_no_bias"
+    mixers = {
+        name: {"attention": attention(c, head_dim=128, bias=bias, window=keys)}
+        for name, keys in {"full": None, "sliding": window(c, 4096)}.items()
+    }
+    first = c.count("first_k_dense_replace", default=0)
+    dense = by_layer(count, lambda i: "dense" if i < first else "moe")
+    ffn_of = kinds(c, count, dense.__getitem__, key="mlp_layer_types", known=FFN)
+    width = ["intermediate_size"]
+    shared = c.count("num_shared_experts", default=0)
+    experts = mixture(c, n_experts=["num_experts"], top_k_default=2, width=width, shared=shared)
+    narrow = "prefix_dense_intermediate_size"
+    ffns = {"moe": experts, "dense": glu(c, width=narrow if c.has(narrow) else width[0])}
+    c.ignore(narrow)
+    blocks = grid(mixers, _windows(c, count, first), ffns, ffn_of, norm=norm, placement="parallel")
+    return decoder(c, *blocks, tied=True, final_norm=norm)
+
+
+def _windows(c: Config, count: int, first: int) -> list[str]:
+    """The first dense layers have a period of their own."""
+    before = c.size("prefix_dense_sliding_window_pattern", default=1)
+    after = c.size("sliding_window_pattern", default=4)
+
+    def rule(i: int) -> str:
+        within = (i + 1) % before if i < first else (i - first + 1) % after
+        return "sliding" if within else "full"
+
+    return kinds(c, count, rule)

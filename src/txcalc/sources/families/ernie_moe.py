@@ -1,0 +1,41 @@
+"""ERNIE 4.5 with experts."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    Tree,
+    attention,
+    by_layer,
+    decoder,
+    glu,
+    grid,
+    mixture,
+    n_layers,
+)
+
+
+def ernie4_5_moe(c: Config) -> Tree:
+    """ERNIE 4.5 Technical Report, section 2: one flag for all biases, experts between two layers."""
+    count, bias = n_layers(c), c.flag("use_bias", default=False)
+    step = c.size("moe_layer_interval", default=1)
+    first = c.count("moe_layer_start_index", default=1)
+    last = c.raw("moe_layer_end_index")
+    last = count - 1 if last in (None, -1) else c.count("moe_layer_end_index")
+    ffn_of = by_layer(
+        count, lambda i: "moe" if first <= i <= last and (i + 1) % step == 0 else "dense"
+    )
+    experts = mixture(
+        c,
+        n_experts=["moe_num_experts", "num_experts"],
+        top_k=["moe_k", "num_experts_per_tok"],
+        top_k_default=6,
+        shared=c.count("moe_num_shared_experts", default=2),
+        shared_bias=bias,
+        router_bias=True,
+    )
+    ffns = {"moe": experts} | ({"dense": glu(c, bias=bias)} if "dense" in ffn_of else {})
+    c.ignore("intermediate_size")
+    mixers = {"full": {"attention": attention(c, kv_default=4, bias=bias)}}
+    blocks = grid(mixers, ["full"] * count, ffns, ffn_of, norm="rms")
+    return decoder(c, *blocks, tied=True, head_bias=bias)
