@@ -8,11 +8,12 @@ from txcalc.sources.config import Config
 from txcalc.sources.families.common import (
     Tree,
     attention,
-    by_layer,
-    decoder,
+    derived_heads,
+    even,
     glu,
-    layer_type,
-    n_layers,
+    uniform,
+    window,
+    windowed,
 )
 
 
@@ -21,31 +22,40 @@ def qwen2(c: Config) -> Tree:
     return _dense(c, bias=["q", "k", "v"])
 
 
+def qwen2_vl(c: Config) -> Tree:
+    """arXiv:2409.12191: the text model of Qwen2-VL and 2.5-VL."""
+    even(c)
+    derived_heads(c)
+    return _dense(c, bias=["q", "k", "v"], kv_default=8, start=80)
+
+
 def qwen3(c: Config) -> Tree:
     """arXiv:2505.09388: q and k normalised by head, heads of 128 unless the file says otherwise."""
     bias = c.flag("attention_bias", default=False)
     return _dense(c, bias=bias, head_dim=128, qk_norm="head")
 
 
-def _dense(c: Config, *, bias: bool | list[str], **more: Any) -> Tree:
-    layers = windowed(c, n_layers(c))
-    windows = {"full": None, "sliding": c.maybe("sliding_window")}
-    blocks = {
-        name: {
+def qwen3_vl(c: Config) -> Tree:
+    """The text model of Qwen3-VL, which has no windows."""
+    bias = c.flag("attention_bias", default=False)
+    part = attention(c, kv_default=32, bias=bias, head_dim=128, qk_norm="head")
+    return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c)})
+
+
+def _dense(
+    c: Config, *, bias: bool | list[str], kv_default: int = 32, start: int = 28, **more: Any
+) -> Tree:
+    """Windows in the layers from max_window_layers on, where use_sliding_window is true."""
+    start = c.count("max_window_layers", default=start)
+    size, used = window(c, 4096), c.flag("use_sliding_window", default=False)
+    ffn = glu(c)
+    return windowed(
+        c,
+        lambda w: {
             "norm": "rms",
-            "attention": attention(c, kv_default=32, bias=bias, window=window, **more),
-            "ffn": glu(c),
-        }
-        for name, window in windows.items()
-    }
-    return decoder(c, blocks, layers, tied=False)
-
-
-def windowed(c: Config, count: int) -> list[str]:
-    """Which layers have a window: those listed, else those from max_window_layers on."""
-    start = c.count("max_window_layers", default=28)
-    used = c.flag("use_sliding_window", default=False) and c.has("sliding_window")
-    kinds = c.words("layer_types", length=count)
-    if kinds is None:
-        return by_layer(count, lambda i: "sliding" if used and i >= start else "full")
-    return [layer_type(c, kind) for kind in kinds]
+            "attention": attention(c, kv_default=kv_default, bias=bias, window=w, **more),
+            "ffn": ffn,
+        },
+        lambda i: i >= start,
+        window=size if used else None,
+    )

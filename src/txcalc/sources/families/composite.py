@@ -1,0 +1,92 @@
+"""Models with towers for images, sound or video: the text model alone is described.
+
+Who decides about the head's tying differs: the whole model's flag, which has a default of its own,
+or the text model's.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import Tree
+
+TEXTS = {
+    "emu3": "emu3_text_model",
+    "mllama": "mllama_text_model",
+    "qwen2_5_vl": "qwen2_5_vl_text",
+    "qwen2_vl": "qwen2_vl_text",
+    "qwen3_vl": "qwen3_vl_text",
+}
+"""The text model's type where the whole one allows no other."""
+
+USUAL = {
+    "fuyu": "persimmon",
+    "got_ocr2": "qwen2",
+    "llava": "llama",
+    "mistral3": "mistral",
+    "moss_transcribe_diarize": "qwen3",
+}
+"""The text model's type where the file names none."""
+
+FLAT = ("fuyu", "qwen2_5_vl", "qwen2_vl")
+"""Types whose older files have the text model's keys among their own."""
+
+CAUSAL = {"fuyu": "FuyuForCausalLM"}
+"""Types whose own class is called as a text model's class is."""
+
+_TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver", "qformer")
+_BESIDE = ("image_", "video_", "audio_", "vision_", "vq_", "projector_", "multimodal_", "spatial_",
+           "mm_", "vocabulary_map")  # fmt: skip
+
+
+def tied(c: Config) -> Tree:
+    """A type whose head is tied unless the whole model's flag says otherwise."""
+    return _text(c, default=True)
+
+
+def untied(c: Config) -> Tree:
+    """A type whose head is tied only where the whole model's flag says so."""
+    return _text(c, default=False)
+
+
+def either(c: Config) -> Tree:
+    """A type whose head is tied where one of both flags says so."""
+    return _text(c, default=False, forwarded=True)
+
+
+def own(c: Config) -> Tree:
+    """A type that leaves its text model's own flag to decide."""
+    return _text(c, default=None)
+
+
+def _text(c: Config, *, default: bool | None, forwarded: bool = False) -> Tree:
+    """The text model's description; a class of the text model alone decides as that one does."""
+    flat = c.type in FLAT and not c.has("text_config")
+    text = c if flat else c.needed("text_config")
+    if c.task == "conditional":
+        text.task = "causal"
+    tree = _described(c, text)
+    whole = c.task == "conditional" or c.words("architectures") == [CAUSAL.get(c.type)]
+    if default is not None and whole and "head" in tree:
+        stated = c.flag("tie_word_embeddings", default=default)
+        tree["head"]["tied"] = stated or (forwarded and tree["head"]["tied"])
+    c.ignore_all(*_BESIDE)
+    towers = [name for tower in _TOWERS if c.has(name := f"{tower}_config")]
+    c.ignore(*towers)
+    left_out = f"left out: what {', '.join(towers) or 'no key'} describes, and what joins it"
+    return tree | {"scope": "text", "notes": [*tree.get("notes", []), left_out]}
+
+
+def _described(c: Config, text: Config) -> Tree:
+    from txcalc.sources.families import TYPES
+
+    named = text.type if text is not c else ""
+    type_ = TEXTS.get(c.type) or named or USUAL.get(c.type, "")
+    if type_ not in TYPES:
+        c.unsupported(f"a text model of type {type_!r}")
+    text.type = type_
+    text.ignore("model_type", "architectures")
+    module, _, family = TYPES[type_].partition(":")[0].partition(".")
+    tree: Tree = getattr(import_module(f"txcalc.sources.families.{module}"), family)(text)
+    return tree

@@ -1,0 +1,25 @@
+"""Zhipu's GLM-4, dense."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import Tree, attention, glu, uniform
+
+
+def glm(c: Config) -> Tree:
+    """arXiv:2406.12793: biases on q, k and v; 2 KV heads of 128 unless the file says otherwise."""
+    return uniform(c, _block(c))
+
+
+def glm4(c: Config) -> Tree:
+    """The same with norms on both sides of each sub-layer."""
+    return uniform(c, _block(c) | {"placement": "sandwich"})
+
+
+def _block(c: Config) -> Tree:
+    bias = ["q", "k", "v"] if c.flag("attention_bias", default=True) else False
+    return {
+        "norm": "rms",
+        "attention": attention(c, kv_default=2, head_dim=128, bias=bias),
+        "ffn": glu(c),
+    }
