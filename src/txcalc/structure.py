@@ -11,26 +11,29 @@ import msgspec
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts import Attention, Ffn, Positions, Ssm
 from txcalc.parts.base import Part, Place, dim
+from txcalc.parts.hyper import HyperConnections
 from txcalc.parts.norm import Norm, norm_weights
 from txcalc.parts.tensor import Tensor
 from txcalc.quantity import ZERO, Letter, Quantity, const, defined, tally, total
 
-Placement = Literal["pre", "post", "sandwich", "parallel", "parallel_two_norms"]
+Placement = Literal["pre", "post", "output", "sandwich", "parallel", "parallel_two_norms"]
 Role = Literal["attention", "ssm", "cross_attention", "ffn"]
 ROLES: tuple[Role, ...] = ("attention", "ssm", "cross_attention", "ffn")
-COMPONENTS = (*ROLES, "norms", "tensors", "matmul", "biases", "projections", "scores")
+COMPONENTS = (*ROLES, "norms", "hyper", "tensors", "matmul", "biases", "projections", "scores")
 """Names below a block's address, which no block may have."""
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """One kind of layer: its sub-layers by role, and where its norms stand.
 
-    ``pre`` and ``post`` norms stand before or after each sub-layer, ``sandwich`` has both;
+    ``pre`` and ``post`` norms stand before or after each sub-layer, ``post`` after its sum with the
+    stream and ``output`` before that (arXiv:2501.00656 section 3.2); ``sandwich`` has both;
     ``parallel`` sub-layers share one norm before them or, with ``parallel_two_norms``, have one
     each.  Attention and ssm in one block run side by side behind one norm.  ``shared`` layers of a
     kind have one set of weights; a pass runs a layer as often as it ``loops`` (arXiv:1807.03819),
-    and each loop keeps a state of its own, or only the last one does.  A ``partial`` block has a
-    mechanism that no part knows: only its tensors are counted.
+    and each loop keeps a state of its own, or only the last one does.  ``hyper`` connections take
+    the place of the one residual stream.  A ``partial`` block has a mechanism that no part knows:
+    only its tensors are counted.
     """
 
     norm: Norm
@@ -39,37 +42,52 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ssm: Ssm | None = None
     cross_attention: Attention | None = None
     ffn: Ffn | None = None
+    hyper: HyperConnections | None = None
     tensors: dict[str, Tensor] = {}
     shared: bool = False
     loops: Annotated[Letter | None, dim("times that a pass runs each layer of this kind")] = None
     loop_state: Literal["each", "last"] = "each"
     partial: bool = False
 
-    def parts(self, d_model: Quantity) -> Iterator[tuple[Role, Part, Place]]:
+    def parts(
+        self, d_model: Quantity, source: Quantity | None = None
+    ) -> Iterator[tuple[Role, Part, Place]]:
         """The sub-layers there are, in the order in which they run."""
         for role in ROLES:
             part: Part | None = getattr(self, role)
             if part is not None:
-                yield role, part, Place(d_model, "source" if role == "cross_attention" else "own")
+                across = role == "cross_attention"
+                place = Place(d_model, "source", source) if across else Place(d_model)
+                yield role, part, place
 
-    def weights(self, d_model: Quantity) -> dict[str, Weight]:
-        """The tensors of one layer, each by component and name: ``attention.q``."""
+    def weights(self, d_model: Quantity, source: Quantity | None = None) -> dict[str, Weight]:
+        """The tensors of one layer, each by component and name: ``attention.q``.
+
+        An encoder's stream may be of another width, ``source``.
+        """
         rows = {
             f"{role}.{row.name}": row
-            for role, part, place in self.parts(d_model)
+            for role, part, place in self.parts(d_model, source)
             for row in part.weights(place)
         }
         for place in self.norm_places():
             rows |= {f"norms.{r.name}": r for r in norm_weights(self.norm, place, d_model)}
+        if self.hyper is not None:
+            hyper = (row for r in self._branches() for row in self.hyper.weights(r, d_model))
+            rows |= {f"hyper.{row.name}": row for row in hyper}
         return rows | {f"tensors.{n}": tensor.weight(n) for n, tensor in self.tensors.items()}
 
     def operations(self, d_model: Quantity) -> dict[str, Op | Scan]:
         """The products without a weight of one layer: ``attention.scores``."""
-        return {
+        found: dict[str, Op | Scan] = {
             f"{role}.{op.name}": op
             for role, part, place in self.parts(d_model)
             for op in part.operations(place)
         }
+        if self.hyper is not None:
+            hyper = (op for r in self._branches() for op in self.hyper.operations(r, d_model))
+            found |= {f"hyper.{op.name}": op for op in hyper}
+        return found
 
     def state(self, d_model: Quantity) -> dict[str, State]:
         """What one layer keeps of a sequence: ``attention.keys``."""
@@ -81,26 +99,32 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def norm_places(self) -> list[str]:
         """Where norms stand, as ``before_attention``."""
-        roles = [role for role in ROLES if getattr(self, role) is not None]
-        if "attention" in roles and "ssm" in roles:
-            roles.remove("ssm")
+        roles = self._branches()
         before, after = [f"before_{r}" for r in roles], [f"after_{r}" for r in roles]
         match self.placement:
             case "pre" | "parallel_two_norms":
                 return before
-            case "post":
+            case "post" | "output":
                 return after
             case "sandwich":
                 return [place for pair in zip(before, after, strict=True) for place in pair]
             case "parallel":
                 return ["before"]
 
+    def _branches(self) -> list[Role]:
+        """The sub-layers that leave the stream and rejoin it, of two side by side the first."""
+        roles = [role for role in ROLES if getattr(self, role) is not None]
+        if "attention" in roles and "ssm" in roles:
+            roles.remove("ssm")
+        return roles
+
 
 class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """``count`` layers: ``first`` blocks, then ``pattern`` again and again, then ``last``.
 
     What its layers share belongs to it: positions, token types, the norm of the embeddings and
-    the norm after the last layer.  A stack with a ``vocab`` has a token table of its own.
+    the norm after the last layer.  A stack with a ``vocab`` has a token table of its own; an
+    encoder may be narrower or wider than the decoder, by a ``d_model`` of its own.
     """
 
     count: Annotated[Letter, dim("layers of the stack")]
@@ -109,6 +133,7 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     last: list[str] = []
     positions: Positions | None = None
     vocab: Annotated[Letter | None, dim("rows of the stack's own token table")] = None
+    d_model: Annotated[Letter | None, dim("width of the stack's own residual stream")] = None
     token_types: Annotated[Letter | None, dim("rows of the token type table")] = None
     embedding_norm: Norm = "none"
     final_norm: Norm = "none"

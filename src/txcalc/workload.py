@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from txcalc.inventory import Op, Scan, Stream, Weight
+from txcalc.entries import complete, met
+from txcalc.inventory import Op, Scan, Weight
 from txcalc.quantity import (
     ONE,
     TWO,
@@ -31,43 +32,55 @@ latents), or all of the past again at each step."""
 Pairs = Callable[[Quantity | None], Quantity]
 """From a window to the query-key pairs of a pass."""
 
+Entries = Callable[[Quantity, Quantity | None], Quantity]
+"""From a block and the entries that a query meets at most to the query-entry pairs of a pass."""
+
 
 class Pass(msgspec.Struct, frozen=True, kw_only=True):
     """What one stack is given in one go: every cost is a fold of rows over these."""
 
     tokens: Quantity
     pairs: Pairs
+    chunked: Pairs | None = None
+    """Pairs within chunks of a size; None where they count as in a window of that size."""
+    entries: Entries = lambda *_: ZERO
     sequences: Quantity = ZERO
     source_tokens: Quantity = ZERO
     cross_pairs: Quantity = ZERO
     logits: Quantity = ZERO
     mla: Mla = "expanded"
-    past: Quantity | None = None
-    """Tokens whose latents a step finds, itself included; None where it makes them all."""
+    past: Pairs | None = None
+    """Tokens whose latents steps find in a window; None where a pass makes them all."""
 
     def matmul(self, weight: Weight, per_mac: Quantity) -> Quantity:
         """Cost of a weight's product, in the unit of ``per_mac``; of other tensors, zero."""
         if weight.use != "matmul":
             return product(ZERO, per_mac)
-        return product(
-            per_mac, weight.used, weight.repeats, weight.each, self.streamed(weight.stream)
-        )
+        return product(per_mac, weight.used, weight.repeats, weight.each, self.streamed(weight))
 
     def without_weight(self, op: Op | Scan, per_mac: Quantity) -> Quantity:
         """Cost of an attention product or of a recurrence, in the unit of ``per_mac``."""
         if isinstance(op, Scan):
             return product(per_mac, op.width, self.tokens)
-        pairs = self.pairs(op.window) if op.stream == "own" else self.cross_pairs
-        return product(per_mac, op.heads, self.widths(op), pairs)
+        return product(per_mac, op.heads, self.widths(op), self._pairs_of(op))
+
+    def _pairs_of(self, op: Op) -> Quantity:
+        if op.stream != "own":
+            return self.cross_pairs
+        if op.chunk is not None:
+            return (self.chunked or self.pairs)(op.chunk)
+        if op.block is not None:
+            return self.entries(op.block, op.window)
+        return self.pairs(op.window)
 
     def widths(self, op: Op) -> Quantity:
         """Multiply-adds of one head and query-key pair, in the form that the pass takes."""
         d_qk, d_v = op.latent if op.latent and self.mla == "absorbed" else (op.d_qk, op.d_v)
         return d_qk + d_v
 
-    def streamed(self, stream: Stream) -> Quantity:
-        """Tokens of a stream that this pass multiplies."""
-        match stream:
+    def streamed(self, weight: Weight) -> Quantity:
+        """Tokens that this pass multiplies a weight with."""
+        match weight.stream:
             case "own":
                 return self.tokens
             case "source":
@@ -78,7 +91,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
                 return ZERO
             case "latent":
                 if self.mla == "reexpand" and self.past is not None:
-                    return self.past
+                    return self.past(weight.window)
                 return self.tokens
 
 
@@ -108,16 +121,20 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             return Pass(
                 tokens=tokens,
                 pairs=lambda window: product(tokens, self._keys_of_one(window)),
+                chunked=self._chunked(tokens),
+                entries=lambda *entry: product(tokens, self._entries_of_one(*entry)),
                 sequences=tokens,
                 cross_pairs=self._unless_none(product(tokens, self.source)),
                 logits=tokens,
                 mla=self.form,
-                past=product(tokens, self.ctx),
+                past=lambda window: product(tokens, _keys(self.ctx, window)),
             )
         tokens = product(self.batch, self.ctx)
         return Pass(
             tokens=tokens,
             pairs=lambda window: product(tokens, self._mean_keys(window)),
+            chunked=self._chunked(tokens),
+            entries=lambda *entry: product(tokens, self._mean_entries(*entry)),
             sequences=self.batch,
             source_tokens=product(self.batch, self.source),
             cross_pairs=self._unless_none(product(tokens, self.source)),
@@ -133,6 +150,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return Pass(
             tokens=tokens,
             pairs=lambda window: product(tokens, self._two_sided_keys(length, window)),
+            entries=lambda *entry: product(tokens, self._unless_none(complete(length, *entry))),
             sequences=self.batch,
             logits=tokens if self.logits == "all" else self.batch,
         )
@@ -151,16 +169,49 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             case "full":
                 return _keys(self.ctx, window)
             case "causal" if window is None:
-                return defined("keys", (self.ctx + ONE) / TWO)
+                return _met((self.ctx + ONE) / TWO)
             case "causal":
                 pairs = series(ZERO, window, ONE, self.ctx)
-                return defined("keys", pairs / self.ctx, _owner(window))
+                return _met(pairs / self.ctx, window)
+
+    def _chunked(self, tokens: Quantity) -> Pairs | None:
+        """Pairs that a mask of chunks leaves visible."""
+        if self.scores != "causal":
+            return None
+        keys = self._keys_in_chunk if self.phase == "decode" else self._mean_keys_in_chunks
+        return lambda chunk: product(tokens, ZERO if chunk is None else keys(chunk))
+
+    def _keys_in_chunk(self, chunk: Quantity) -> Quantity:
+        behind = product(chunk, (self.ctx - ONE) // chunk)
+        return _met(self.ctx - behind, chunk)
+
+    def _mean_keys_in_chunks(self, chunk: Quantity) -> Quantity:
+        full = self.ctx // chunk
+        rest = self.ctx - product(full, chunk)
+        pairs = product(full, series(ZERO, None, ONE, chunk)) + series(ZERO, None, ONE, rest)
+        return _met(pairs / self.ctx, chunk)
+
+    def _entries_of_one(self, block: Quantity, cap: Quantity | None) -> Quantity:
+        if self.phase == "token" and self.scores in ("causal", "square"):
+            return self._mean_entries(block, cap)
+        return self._unless_none(complete(self.ctx, block, cap))
+
+    def _mean_entries(self, block: Quantity, cap: Quantity | None) -> Quantity:
+        match self.scores:
+            case "none":
+                return ZERO
+            case "square":
+                return complete(self.ctx, block, None)
+            case "full":
+                return complete(self.ctx, block, cap)
+            case "causal":
+                return met(block, cap, ONE, self.ctx) / self.ctx
 
     def _two_sided_keys(self, length: Letter, window: Quantity | None) -> Quantity:
         if self.scores == "causal" and window is not None:
             side = (window - ONE) // TWO
             pairs = length + product(TWO, series(ZERO, side, ONE, length - ONE))
-            return defined("keys", pairs / length, _owner(window))
+            return _met(pairs / length, window)
         if self.scores == "square" or window is None:
             return self._unless_none(length)
         return self._unless_none(_keys(length, window))
@@ -170,11 +221,13 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _keys(length: Letter, window: Quantity | None) -> Quantity:
-    return length if window is None else defined("keys", least(length, window), _owner(window))
+    return length if window is None else _met(least(length, window), window)
 
 
-def _owner(window: Quantity) -> str:
-    return window.path if isinstance(window, Letter) else ""
+def _met(keys: Quantity, window: Quantity | None = None) -> Letter:
+    """The letter for the (mean) number of keys that a query meets, told apart by its window."""
+    path = window.path if isinstance(window, Letter) else ""
+    return defined("keys", keys, path, "keys that a query meets, on average over the pass")
 
 
 def per_multiply_add(*, macs: bool, phase: Phase) -> Quantity:

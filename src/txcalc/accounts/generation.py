@@ -5,11 +5,13 @@ from __future__ import annotations
 from txcalc.accounts import flops
 from txcalc.accounts.question import (
     Question,
+    asked,
     position_warnings,
     positive,
     refuse_encoder_only,
     refuse_partial,
 )
+from txcalc.entries import complete, met, met_by_all
 from txcalc.errors import RefusedError
 from txcalc.model import Model
 from txcalc.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, series, total
@@ -38,7 +40,7 @@ def account(model: Model, question: Question) -> Report:
         steps.append(2 * steps[-1])
     for step in steps:
         after = f"generation.after.{step}"
-        figures |= _compared(after, model, question, prompt, Letter(step, "new"))
+        figures |= _compared(after, model, question, prompt, asked("new", step))
     figures |= _compared("generation", model, question, prompt, new)
     figures |= _compared("generation.with_prefill", model, question, prompt, new, prefill=True)
     return Report(
@@ -87,6 +89,7 @@ def _naive(model: Model, question: Question, prompt: Letter, new: Letter) -> Pas
     return Pass(
         tokens=tokens,
         pairs=lambda window: series(ONE, window, prompt, last),
+        entries=lambda block, cap: met_by_all(block, cap, prompt, last),
         cross_pairs=product(tokens, _source(model, question, prompt)),
     )
 
@@ -105,16 +108,21 @@ def _cached(
             return steps
         return product(prompt, prompt if window is None else least(prompt, window)) + steps
 
+    def entries(block: Quantity, cap: Quantity | None) -> Quantity:
+        steps = met(block, cap, first, last)
+        return product(prompt, complete(prompt, block, cap)) + steps if prefill else steps
+
     return Pass(
         tokens=tokens,
         pairs=pairs,
+        entries=entries,
         cross_pairs=product(tokens, _source(model, question, prompt)),
     )
 
 
 def _last(prompt: Letter, new: Letter) -> Letter:
     """The context of the last step."""
-    return defined("last", prompt + new - ONE)
+    return defined("last", prompt + new - ONE, about="context of the last step")
 
 
 def _source(model: Model, question: Question, prompt: Letter) -> Quantity:
@@ -127,7 +135,7 @@ def _blocks(model: Model, given: Pass) -> Quantity:
     per_mac = per_multiply_add(macs=False, phase="decode")
     blocks = []
     for kind in model.decoder_layers:
-        weights, operations = flops.products(model, kind, given, per_mac)
+        weights, operations = flops.products(kind, given, per_mac)
         layer = total((*weights.values(), *operations.values()), "FLOPs")
         blocks.append(product(kind.count, layer))
     return total(blocks, "FLOPs")

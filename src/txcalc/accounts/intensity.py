@@ -77,13 +77,13 @@ def _phase(model: Model, question: Question, workload: Workload) -> Figures:
     everything = products[:]
     for kind in model.layers:
         given = by_stack[kind.stack]
-        with_weight, without = flops.products(model, kind, given, per_mac)
+        with_weight, without = flops.products(kind, given, per_mac)
         multiplied = total(with_weight.values(), "FLOPs")
         products.append(product(kind.count, multiplied))
         everything.append(product(kind.count, total((multiplied, *without.values()), "FLOPs")))
         read = _weights_read(kind.rows, given, question.weight_bytes)
         weights.append(product(kind.sets, read))
-        passed_on.append(product(kind.count, _moved(model, kind, given)))
+        passed_on.append(product(kind.count, _moved(kind, given)))
     read_once = total(weights, "bytes")
     if not read_once.value:
         raise RefusedError(f"{model.name}: no intensity: no product reads a weight")
@@ -111,16 +111,16 @@ def _copies_read(row: Weight, given: Pass) -> Quantity:
     return distinct(row.copies, row.used, given.tokens)
 
 
-def _moved(model: Model, kind: Layers, given: Pass) -> Quantity:
+def _moved(kind: Layers, given: Pass) -> Quantity:
     """Elements that one layer's products read and write beside weights, cache and scores."""
-    operations = kind.block.operations(model.d_model).values()
+    operations = kind.block.operations(kind.d_model).values()
     moved = [
         product(given.tokens, op.heads, given.widths(op)).counted_as("elements")
         for op in operations
         if isinstance(op, Op)
     ]
     if kind.stack == "encoder":
-        states = kind.block.state(model.d_model).values()
+        states = kind.block.state(kind.d_model).values()
         moved += [product(given.tokens, state.width).counted_as("elements") for state in states]
     return total((_products_moved(kind.rows, given), *moved), "elements")
 

@@ -34,7 +34,7 @@ def account(model: Model, question: Question) -> Report:
         f"kvcache.block.{kind.name}.{part}"
         for kind in model.decoder_layers
         for part in ("token", "sequence")
-        if kind.block.state(model.d_model)
+        if kind.block.state(kind.d_model)
     ]
     figures["kvcache.total"] = product(workload.batch, figures["kvcache.sequence"])
     return Report(
@@ -62,7 +62,7 @@ def cache(model: Model, workload: Workload, kv_bytes: Letter) -> Figures:
     """Bytes of one sequence: a layer of each kind, and all layers."""
     figures: Figures = {}
     for kind in model.decoder_layers:
-        states = kind.block.state(model.d_model)
+        states = kind.block.state(kind.d_model)
         for part in PARTS:
             address = f"kvcache.block.{kind.name}.{part}"
             figures[address] = _layer(part, states, workload, kv_bytes)
@@ -99,9 +99,10 @@ def _kept(part: str, state: State, workload: Workload) -> Quantity:
     ctx = workload.ctx
     match part, state.span:
         case ("token", "own"):
-            return ONE
+            return _written(state)
         case ("growth", "own"):
-            return ONE if state.window is None else _within(ctx + ONE, state) - _within(ctx, state)
+            bounded = state.window is not None or state.block is not None
+            return _within(ctx + ONE, state) - _within(ctx, state) if bounded else ONE
         case ("sequence", "own"):
             return _within(ctx, state)
         case ("cross" | "sequence", "source"):
@@ -112,5 +113,15 @@ def _kept(part: str, state: State, workload: Workload) -> Quantity:
             return ZERO
 
 
+def _written(state: State) -> Quantity:
+    """What one token adds to a state in the long run."""
+    if state.block is None:
+        return ONE
+    return ZERO if state.open else ONE / state.block
+
+
 def _within(tokens: Quantity, state: State) -> Quantity:
-    return tokens if state.window is None else least(tokens, state.window)
+    if state.block is None:
+        return tokens if state.window is None else least(tokens, state.window)
+    whole = tokens // state.block
+    return tokens - product(whole, state.block) if state.open else whole

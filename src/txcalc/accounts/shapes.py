@@ -29,7 +29,7 @@ def account(model: Model, question: Question) -> Report:
     points = {
         f"shapes.block.{kind.name}.{name}": (shape, note)
         for kind in model.layers
-        for name, shape, note in _Block(model, kind, batch, tokens).points()
+        for name, shape, note in _Block(kind, batch, tokens).points()
     }
     return Report(
         title="shapes",
@@ -48,13 +48,13 @@ def account(model: Model, question: Question) -> Report:
 class _Block:
     """Walks one block in the order in which it runs."""
 
-    def __init__(self, model: Model, kind: Layers, batch: Letter, tokens: Letter) -> None:
+    def __init__(self, kind: Layers, batch: Letter, tokens: Letter) -> None:
         self._block: Block = kind.block
         self._rows = kind.rows
-        self._d_model = model.d_model
+        self._d_model = kind.d_model
         self._batch = batch
         self._tokens = tokens
-        self._stream: Shape = (batch, tokens, model.d_model)
+        self._stream: Shape = (batch, tokens, kind.d_model)
 
     def points(self) -> Iterator[Point]:
         """From the block's input to its output."""
@@ -106,7 +106,8 @@ class _Block:
     def _scores(self, name: str, op: Op) -> list[tuple[str, Shape]]:
         role = name.partition(".")[0]
         merged: Quantity = product(op.heads, op.d_v)
+        keys = self._tokens if op.block is None else self._tokens // op.block
         return [
-            (name, (self._batch, op.heads, self._tokens, self._tokens)),
+            (name, (self._batch, op.heads, self._tokens, keys)),
             (f"{role}.merged", (self._batch, self._tokens, merged)),
         ]

@@ -10,7 +10,7 @@ from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts.base import HeadDim, Part, Place, dim
 from txcalc.parts.indexer import BlockIndexer
 from txcalc.parts.norm import Norm, norm_weights
-from txcalc.quantity import Letter, defined, product
+from txcalc.quantity import TWO, Letter, defined, product
 
 Projection = Literal["q", "k", "v", "o", "gate"]
 
@@ -25,10 +25,14 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     tokens as are ``kept``.  ``gated`` doubles the query projection for a gate of the output, or has
     one gate a ``head``; ``sinks`` are one learned score a head.  ``k_is_v`` has one projection for
     keys and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
+    ``differential`` heads meet the values of a pair of heads, of which one is subtracted from the
+    other by a learned share (arXiv:2410.05258).
+    What is projected may be wider than the stream: ``d_in`` (Zamba, arXiv:2405.16712).
     """
 
     n_heads: Annotated[Letter, dim("query heads")]
     head_dim: HeadDim = None
+    d_in: Annotated[Letter | None, dim("channels that are projected; d_model where left out")] = None
     v_dim: Annotated[Letter | None, dim("width of one value head; head_dim where left out")] = None
     bias: bool | list[Projection] = False
     qk_norm: Literal["none", "head", "width"] = "none"
@@ -40,6 +44,7 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     sinks: bool = False
     k_is_v: bool = False
     shares_kv: bool = False
+    differential: bool = False
     indexer: BlockIndexer | None = None
 
     @property
@@ -77,16 +82,19 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
     def weights(self, place: Place) -> list[Weight]:
         """q, k, v and o, biases, and the norms of queries and keys."""
-        d_model, queries = (place.d_model,), (self.n_heads, self.d_qk)
-        rows = linear("q", d_model, queries, bias=self._biased("q"))
+        d_in, queries = (self.d_in or place.d_model,), (self.n_heads, self.d_qk)
+        rows = linear("q", d_in, queries, bias=self._biased("q"))
         if self.gated:
             gates = queries[:1] if self.gated == "head" else queries
-            rows += linear("gate", d_model, gates, bias=self._biased("gate"))
+            rows += linear("gate", d_in, gates, bias=self._biased("gate"))
         rows += self._keys_and_values(place)
-        rows += linear("o", (self.n_heads, self.d_v), d_model, bias=self._biased("o"))
+        rows += linear("o", (self.n_heads, self.d_v), (place.d_model,), bias=self._biased("o"))
         rows += self._norms()
         if self.sinks:
             rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
+        if self.differential:
+            lambdas = ("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2")
+            rows += [Weight(name=n, use="elementwise", outputs=(self.d_qk,)) for n in lambdas]
         if self.indexer is not None:
             rows += self.indexer.weights(place)
         return rows
@@ -95,9 +103,10 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         """Queries with keys, and probabilities with values."""
         index = [] if self.indexer is None else [self.indexer.operation()]
         window = self.window if self.indexer is None else self.indexer.window
+        met = product(TWO, self.d_v) if self.differential else self.d_v
         return [
             *index,
-            Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=self.d_v,
+            Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
                window=window, chunk=self.chunk, stream=place.stream),
         ]  # fmt: skip
 
@@ -117,11 +126,11 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     def _keys_and_values(self, place: Place) -> list[Weight]:
         if self.shares_kv:
             return []
-        d_model, kv = (place.d_model,), self.kv_heads
+        d_in, kv = (self.d_in or place.keys_from,), self.kv_heads
         bias_k, bias_v, stream = self._biased("k"), self._biased("v"), place.stream
-        rows = linear("k", d_model, (kv, self.d_qk), bias=bias_k, stream=stream)
+        rows = linear("k", d_in, (kv, self.d_qk), bias=bias_k, stream=stream)
         if not self.k_is_v:
-            rows += linear("v", d_model, (kv, self.d_v), bias=bias_v, stream=stream)
+            rows += linear("v", d_in, (kv, self.d_v), bias=bias_v, stream=stream)
         return rows
 
     def _biased(self, projection: Projection) -> bool:

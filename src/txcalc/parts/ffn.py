@@ -43,7 +43,8 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     and leaves out the ``router``.  Of all experts ``n_zero`` pass a token on as it is
     (arXiv:2509.01322): of the top_k a token uses as many real ones as their share, the mean that
     balanced routing has.  ``zero_weights`` are gate and up projections that an implementation
-    stores for them and never reads.
+    stores for them and never reads.  Routed experts may work on a latent of a token, ``d_latent``
+    wide, that all of them share; ``shared_bias`` is of its projections too (arXiv:2601.18089).
     """
 
     n_experts: Annotated[Letter, dim("routed experts")]
@@ -51,6 +52,7 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     d_expert: Annotated[Letter, dim("width of an expert's hidden layer")]
     n_shared: Annotated[Letter | None, dim("shared experts, which every token uses")] = None
     d_shared: Annotated[Letter | None, dim("width of a shared expert's hidden layer")] = None
+    d_latent: Annotated[Letter | None, dim("width of the latent that routed experts read")] = None
     expert: Literal["plain", "glu"] = "glu"
     bias: bool = False
     router: bool = True
@@ -74,14 +76,17 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     def weights(self, place: Place) -> list[Weight]:
         """The router, the routed experts, and the shared ones."""
         gated, d_model = self.expert == "glu", place.d_model
-        rows = self._router(d_model)
+        rows, narrow = self._router(d_model), self.d_latent or d_model
+        if self.d_latent is not None:
+            rows += linear("latent_down", (d_model,), (narrow,), bias=self.shared_bias)
+            rows += linear("latent_up", (narrow,), (d_model,), bias=self.shared_bias)
         rows += _network(
-            d_model, self.d_expert, gated=gated, bias=self.bias,
+            narrow, self.d_expert, gated=gated, bias=self.bias,
             copies=self.n_experts, used=self._used,
         )  # fmt: skip
         if self.n_zero is not None and self.zero_weights:
             rows += [
-                Weight(name=f"zero_{name}", use="elementwise", inputs=(d_model,),
+                Weight(name=f"zero_{name}", use="elementwise", inputs=(narrow,),
                        outputs=(self.d_expert,), copies=self.n_zero, used=ZERO)
                 for name in ("gate", "up")
             ]  # fmt: skip
