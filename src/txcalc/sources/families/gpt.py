@@ -81,12 +81,12 @@ def _expanded(c: Config, count: int) -> list[str]:
 
 def _run(c: Config, pairs: Any, count: int) -> list[str]:
     try:
-        total = sum(len(kinds) * times for kinds, times in pairs)
-        if total == count:
-            return list(chain.from_iterable(list(kinds) * times for kinds, times in pairs))
+        entries = sum(len(kinds) * times for kinds, times in pairs)
+        if entries != count:
+            c.refuse("attention_types", f"{entries} entries for {count} layers")
+        return list(chain.from_iterable(list(kinds) * times for kinds, times in pairs))
     except (TypeError, ValueError):
         c.refuse("attention_types", "a list of [kinds, how often] pairs is needed")
-    c.refuse("attention_types", f"{total} entries for {count} layers")
 
 
 def gpt_neox(c: Config) -> Tree:

@@ -1,0 +1,199 @@
+"""Encoders with today's layers: rotary positions, gated FFNs, windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import (
+    Tree,
+    attention,
+    given,
+    glu,
+    kinds,
+    n_layers,
+    plain,
+    text_model,
+)
+from txcalc.sources.families.encoder import (
+    SECOND_BIAS,
+    Pooled,
+    dense,
+    encoder,
+    lookup,
+    norm,
+)
+
+_ROTARY: Tree = {"positions": {"kind": "rotary"}}
+
+
+def modernbert(c: Config) -> Tree:
+    """arXiv:2412.13663: two of three layers see a window on both sides; layer 0 has no norm."""
+    c.only("masked", "body")
+    return _modernbert(c)
+
+
+def modernvbert(c: Config) -> Tree:
+    """arXiv:2510.01149: ModernBERT behind a vision tower."""
+    c.ignore(*_TOWER)
+    return text_model(c, modernbert, "the vision tower", tied=False)
+
+
+def modernbert_decoder(c: Config) -> Tree:
+    """arXiv:2507.11412: ModernBERT's layers, with windows to one side."""
+    c.only("causal", "body")
+    return _modernbert(c, sides=1)
+
+
+def _modernbert(c: Config, *, sides: int = 2) -> Tree:
+    c.ignore(*_TRAINED)
+    kind = "layer" if c.flag("norm_bias", default=False) else "layer_no_bias"
+    side = c.size("local_attention", default=128) // 2
+    if c.maybe("sliding_window") not in (None, side):
+        c.refuse("sliding_window", f"not the {side} that is half of local_attention")
+    windows = {"full": None, "sliding": sides * side + (sides == 2) or 1}
+    blocks: Tree = {}
+    for name, window in windows.items():
+        block = {
+            "norm": kind,
+            "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads")}
+            | given(bias=c.flag("attention_bias", default=False), window=window),
+            "ffn": glu(c, bias=c.flag("mlp_bias", default=False)),
+        }
+        weights = norm("before_ffn") if kind == "layer" else {"before_ffn": norm("x")["x"]}
+        blocks |= {name: block, f"first_{name}": block | {"norm": "none", "tensors": weights}}
+    every = c.size("global_attn_every_n_layers", default=3)
+    layers = kinds(c, n_layers(c), lambda i: "sliding" if i % every else "full")
+    layers[0] = f"first_{layers[0]}"
+    head = {
+        "bias": c.flag("decoder_bias", default=True),
+        "transform": kind,
+        "transform_bias": c.flag("classifier_bias", default=False),
+    }
+    return encoder(
+        c, blocks, layers, **_ROTARY, embedding_norm=kind, final_norm=kind, head=head,
+        pooled="never", decodes=sides == 1,
+    )  # fmt: skip
+
+
+_TRAINED = (
+    "classifier_activation", "classifier_pooling", "deterministic_flash_attn",
+    "initializer_cutoff_factor", "sparse_prediction", "sparse_pred_ignore_index",
+    "reference_compile", "repad_logits_with_grad", "global_rope_theta", "local_rope_theta",
+    "layer_norm_eps", "position_embedding_type",
+)  # fmt: skip
+_TOWER = (
+    "pixel_shuffle_factor", "classifier_bias", "classifier_pooling",
+    "initializer_cutoff_factor",
+)  # fmt: skip
+
+
+def eurobert(c: Config) -> Tree:
+    """arXiv:2503.05500: Llama's layers, read in both directions."""
+    c.only("masked", "body")
+    c.ignore("classifier_pooling")
+    bias = c.flag("mlp_bias", default=False)
+    head = {"tied": _tied(c), "transform": None, "bias": bias}
+    return _llama(c, {"encoder": None}, n_layers(c), head=head)
+
+
+def ultrabert(c: Config) -> Tree:
+    """Two of three layers see a window on both sides; a head through a narrower layer."""
+    c.only("masked", "body")
+    c.ignore("classifier_pooling")
+    count = n_layers(c)
+    each = c.sizes("attention_windows", length=count) or []
+    side = next((window for window in each if window), None) or c.size(
+        "sliding_window", default=128
+    )
+    layers = kinds(c, count, lambda i: "sliding" if (each[i] if each else (i + 1) % 3) else "full")
+    narrow = c.size("prediction_head_size", default=768)
+    tensors = dense("narrow", narrow, "d_model", bias=False)
+    tensors |= dense("wide", "d_model", narrow, bias=False)
+    head = {"tied": _tied(c), "transform": None, "bias": False}
+    return _llama(
+        c, {"full": None, "sliding": 2 * side + 1}, layers, head=head,
+        tensors={} if c.task == "body" else tensors,
+    )  # fmt: skip
+
+
+def ultravbert(c: Config) -> Tree:
+    """UltraBERT behind a vision tower."""
+    c.ignore(*_TOWER)
+    return text_model(c, ultrabert, "the vision tower", tied=False)
+
+
+def _llama(c: Config, windows: dict[str, int | None], layers: list[str] | int, **more: Any) -> Tree:
+    blocks = {
+        name: {
+            "norm": "rms",
+            "attention": attention(c, bias=c.flag("attention_bias", default=False), window=window),
+            "ffn": glu(c, bias=c.flag("mlp_bias", default=False)),
+        }
+        for name, window in windows.items()
+    }
+    return encoder(
+        c, blocks, layers, **_ROTARY, embedding_norm="none", final_norm="rms", pooled="never",
+        **more,
+    )  # fmt: skip
+
+
+def gte(c: Config) -> Tree:
+    """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up."""
+    ffn = {"ffn": glu(c), "tensors": {"down_bias": {"use": "bias", "dims": ["d_model"]}}}
+    return _rotary_bert(c, ffn, bias=True, types=1, pooled="never")
+
+
+def nomic_bert(c: Config) -> Tree:
+    """arXiv:2402.01613: norms after each sub-layer, no bias in the layers."""
+    return _rotary_bert(c, {"ffn": glu(c)}, bias=False, types=2, pooled="never", untied=SECOND_BIAS)
+
+
+def jina_v3(c: Config) -> Tree:
+    """arXiv:2409.10173: XLM-RoBERTa with rotary positions."""
+    return _rotary_bert(
+        c, {"ffn": plain(c, bias=True)}, bias=True, types=1, pooled="body", untied=SECOND_BIAS
+    )
+
+
+def _rotary_bert(
+    c: Config, ffn: Tree, *, bias: bool, types: int, pooled: Pooled, untied: Tree | None = None
+) -> Tree:
+    c.only("masked", "body")
+    block = {"norm": "layer", "placement": "post", "attention": attention(c, bias=bias), **ffn}
+    return encoder(
+        c, block, **_ROTARY, token_types=c.count("type_vocab_size", default=types),
+        pooled=pooled, untied=untied,
+    )  # fmt: skip
+
+
+def neomme(c: Config) -> Tree:
+    """NeoMME: patches beside tokens, values from a table of their own, norms without weights."""
+    c.only("masked")
+    c.ignore("sliding_window", "per_layer_config", "embedding_dim", "residual_multiplier")
+    c.ignore("layer_types")
+    width, rank = c.size("hidden_size"), c.size("embedding_rank")
+    bias = c.flag("attention_bias", default=False)
+    part = attention(c, kv_default=4, head_dim=64, bias=bias)
+    heads, head_dim = part["n_heads"], part["head_dim"]
+    block = {
+        "norm": "none",
+        "attention": part,
+        "ffn": plain(c, bias=c.flag("mlp_bias", default=False)),
+        "tensors": dense("gate", heads * head_dim, "d_model", bias=False)
+        | {name: {"use": "elementwise", "dims": [n]} for name, n in (("alpha", heads), ("mix", 2))},
+        "partial": True,
+    }
+    patch = 3 * c.size("patch_size", default=32) ** 2
+    around = norm("patch_norm", patch) | dense("patch_up", 2 * width, patch, bias=False)
+    around |= dense("patch_down", "d_model", 2 * width)
+    around["values"] = lookup(c.size("vocab_size"), part.get("n_kv_heads", heads) * head_dim)
+    return encoder(
+        c, block, **_ROTARY, embedding_norm="none", tensors=around,
+        head={"transform": None, "bias": False}, embedding={"d_embed": rank}, pooled="never",
+        untied=dense("unembed", rank, "d_model", bias=False),
+    )  # fmt: skip
+
+
+def _tied(c: Config) -> bool:
+    return c.flag("tie_word_embeddings", default=False)
