@@ -4,6 +4,7 @@ The unions here are closed: a new kind is a new file and one more member.
 """
 
 from txcalc.parts.attention import GroupedQuery, MultiHead
+from txcalc.parts.cca import CompressedConvolutional
 from txcalc.parts.compressed import Compressed
 from txcalc.parts.conv import ShortConv
 from txcalc.parts.delta import GatedDelta
@@ -17,7 +18,7 @@ from txcalc.parts.positions import Alibi, Learned, Relative, Rotary, Sinusoidal
 from txcalc.parts.rg_lru import RgLru
 from txcalc.parts.rwkv import ChannelMixing, TimeMixing
 
-Attention = MultiHead | GroupedQuery | Latent | Compressed | MixtureOfAttention
+Attention = MultiHead | GroupedQuery | Latent | Compressed | MixtureOfAttention | CompressedConvolutional
 Ssm = (
     Mamba1 | Mamba2 | GatedDelta | KimiDelta | ShortConv | Lightning | Mlstm | RgLru | TimeMixing
 )

@@ -97,6 +97,9 @@ TYPES = {
     "lara_mini": "qwen_moe.lara_mini",
     "layoutlm": "bert.layoutlm:masked",
     "led": "bart.led:conditional",
+    "lfm2": "lfm.lfm2",
+    "lfm2_moe": "lfm.lfm2_moe",
+    "lfm3": "lfm.lfm3",
     "llama": "llama.llama",
     "llama4": "llama4.llama4",
     "llama4_text": "llama4.llama4_text",
@@ -198,6 +201,7 @@ TYPES = {
     "xmod": "bert.xmod:masked",
     "yoso": "longrange.yoso:masked",
     "youtu": "minicpm.youtu",
+    "zaya": "zaya.zaya",
 }
 """model_type -> ``file.function``, and after a colon the usual task where it is not causal."""
 
