@@ -59,7 +59,7 @@ def _encodable(text: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        from txcalc.render.numbers import in_ascii
+        from txcalc.numerals import in_ascii
 
         return in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
     return text

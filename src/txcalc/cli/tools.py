@@ -1,4 +1,4 @@
-"""Commands about one figure or one file: get, explain, sweep, import."""
+"""Commands about one figure or one file: get, explain, sweep, import, check."""
 
 from typing import Annotated, Literal
 
@@ -11,6 +11,7 @@ from txcalc.cli.app import app
 from txcalc.cli.output import Models, emit
 
 ExplainFormat = Literal["table", "json"]
+CheckFormat = Literal["table", "json", "github"]
 SweepFormat = Literal["table", "csv", "json"]
 
 
@@ -53,7 +54,7 @@ def get(
     ] = False,
 ) -> None:
     """One number and nothing else."""
-    from txcalc.render.numbers import plain
+    from txcalc.numerals import plain
 
     question = Question(
         ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
@@ -158,3 +159,27 @@ def sweep(
         emit(as_table(swept), [])
     else:
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
+
+
+@app.command("check")
+def check(
+    paths: Annotated[list[str], typer.Argument(metavar="FILE_OR_FOLDER...")],
+    write: Annotated[
+        bool, typer.Option("--write", help="refresh stale numbers in place, in their own style")
+    ] = False,
+    fmt: Annotated[CheckFormat, typer.Option("--format", help="how it is written")] = "table",
+) -> None:
+    """Documented numbers against computed ones."""
+    from txcalc.claims.files import verdicts
+    from txcalc.render.verdicts import as_github, as_json, as_table
+
+    found = [verdict for path in paths for verdict in verdicts(path)]
+    shown = {"table": as_table, "json": as_json, "github": as_github}[fmt]
+    emit(shown(found), [])
+    wrong = [verdict for verdict in found if not verdict.holds]
+    if write:
+        from txcalc.claims.refresh import refresh
+
+        wrong = refresh(wrong)
+    if wrong:
+        raise typer.Exit(2 if any(verdict.unreadable for verdict in wrong) else 1)

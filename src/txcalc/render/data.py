@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from txcalc.numerals import plain
 from txcalc.quantity import Quantity, is_estimate, product
-from txcalc.render.numbers import plain
 from txcalc.render.text import Layout
 from txcalc.report import Report
 

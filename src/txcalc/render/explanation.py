@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from txcalc.explain import Explanation, Step, Symbol
+from txcalc.numerals import binary, cell, decimal
 from txcalc.quantity import is_estimate
 from txcalc.render.data import raw
-from txcalc.render.numbers import binary, cell, decimal
 from txcalc.render.table import WIDTH, below, capture, plain_table
 
 

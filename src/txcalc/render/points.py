@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 
 from txcalc.errors import OptionError
-from txcalc.render.numbers import decimal
+from txcalc.numerals import decimal
 from txcalc.render.table import capture, plain_table
 from txcalc.sweep import Sweep
 

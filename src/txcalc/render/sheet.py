@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from txcalc.numerals import binary, cell, decimal, percent, short
 from txcalc.quantity import Quantity, product
-from txcalc.render.numbers import binary, cell, decimal, percent, short
 from txcalc.render.text import Layout
 from txcalc.report import Held, Report
 

@@ -54,6 +54,28 @@ def read(path: str) -> Any:
         raise DescriptionError(message, where=path) from None
 
 
+def spans(text: str, key: str) -> list[tuple[int, int, int]]:
+    """Where the plain or quoted value of each ``key`` stands: line, first sign, sign after it.
+
+    Quotes are left out of the span.
+    """
+    found = []
+    is_key = False
+    events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+    for event in events:
+        if not isinstance(event, yaml.ScalarEvent):
+            is_key = False
+        elif is_key:
+            quotes = 1 if event.style in ("'", '"') else 0
+            start: Any = event.start_mark
+            end: Any = event.end_mark
+            found.append((start.line + 1, start.index + quotes, end.index - quotes))
+            is_key = False
+        else:
+            is_key = event.value == key and event.style is None
+    return found
+
+
 def dump(tree: Tree) -> str:
     """A tree as YAML that reads back as the same tree."""
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=96)

@@ -1,0 +1,1 @@
+"""Documented numbers: read as they are written, computed, compared, and refreshed."""

@@ -1,0 +1,122 @@
+"""Arithmetic over addresses: ``params.block.ffn.matmul / params.block.matmul``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NoReturn
+
+from txcalc.errors import TxcalcError, UnitError
+from txcalc.quantity import Quantity, const, exact, product
+
+MAX_LENGTH = 2000
+MAX_DEPTH = 50
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)"
+    r"|(?P<address>[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*)|(?P<sign>[-+*/()]))"
+)
+
+Lookup = Callable[[str], Quantity]
+
+
+class ExpressionError(TxcalcError):
+    """An expression that cannot be read or computed."""
+
+
+def evaluate(text: str, lookup: Lookup) -> Quantity:
+    """The quantity that an expression means; ``-`` between two addresses needs spaces around it.
+
+    Raises:
+        ExpressionError: a text that is no expression, too long or too deep; a division by zero.
+        TxcalcError: whatever an address is refused for.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"an expression of {len(text):,} signs; at most {MAX_LENGTH:,}")
+    return _Parser(text, lookup).whole()
+
+
+class _Parser:
+    """Sums of products of numbers, addresses and parentheses."""
+
+    def __init__(self, text: str, lookup: Lookup) -> None:
+        self._text = text
+        self._lookup = lookup
+        self._tokens = self._read()
+        self._depth = 0
+
+    def whole(self) -> Quantity:
+        """The value of all of it."""
+        value = self._sum()
+        if self._tokens:
+            self._refuse(f"{self._tokens[0][1]!r} is not expected there")
+        return value
+
+    def _read(self) -> list[tuple[str, str]]:
+        tokens, at = [], 0
+        while at < len(self._text.rstrip()):
+            match = _TOKEN.match(self._text, at)
+            if match is None:
+                self._refuse(f"{self._text[at : at + 12]!r} cannot be read")
+            kind = match.lastgroup or ""
+            tokens.append((kind, match[kind]))
+            at = match.end()
+        return tokens
+
+    def _sum(self) -> Quantity:
+        value = self._product()
+        while sign := self._sign("+-"):
+            other = self._product()
+            value = self._do(lambda a, b: a + b if sign == "+" else a - b, value, other)
+        return value
+
+    def _product(self) -> Quantity:
+        value = self._factor()
+        while sign := self._sign("*/"):
+            other = self._factor()
+            if sign == "/" and not other.value:
+                self._refuse("division by zero")
+            value = self._do(lambda a, b: a * b if sign == "*" else a / b, value, other)
+        return value
+
+    def _factor(self) -> Quantity:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._refuse(f"nested more than {MAX_DEPTH} deep")
+        value = self._atom()
+        self._depth -= 1
+        return value
+
+    def _atom(self) -> Quantity:
+        if self._sign("-"):
+            return product(const(-1), self._factor())
+        if self._sign("("):
+            value = self._sum()
+            if not self._sign(")"):
+                self._refuse("a ')' is missing")
+            return value
+        if not self._tokens:
+            self._refuse("it ends too early")
+        kind, text = self._tokens.pop(0)
+        if kind == "number":
+            return const(exact(Fraction(text)))
+        if kind == "address":
+            return self._lookup(text)
+        self._refuse(f"{text!r} is not expected there")
+
+    def _sign(self, signs: str) -> str:
+        if self._tokens and self._tokens[0][0] == "sign" and self._tokens[0][1] in signs:
+            return self._tokens.pop(0)[1]
+        return ""
+
+    def _do(
+        self, operation: Callable[[Quantity, Quantity], Quantity], a: Quantity, b: Quantity
+    ) -> Quantity:
+        try:
+            return operation(a, b)
+        except UnitError as error:
+            self._refuse(str(error))
+
+    def _refuse(self, message: str) -> NoReturn:
+        shown = self._text if len(self._text) <= 60 else f"{self._text[:57]}..."
+        raise ExpressionError(f"{shown!r}: {message}")
