@@ -176,7 +176,7 @@ def _sources(model: Model, names: list[str]) -> list[str]:
     """The papers that the parts under explanation name."""
     found: dict[str, None] = {}
     for kind in model.layers:
-        for role, part, _ in kind.block.parts(model.d_model):
+        for role, part, _ in kind.block.parts(kind.d_model):
             paper = _PAPER.search(type(part).__doc__ or "")
             if paper and any(role in name.split(".") for name in names):
                 found[f"{role.replace('_', ' ')}: {paper.group()}"] = None

@@ -25,6 +25,7 @@ class Layers(msgspec.Struct, frozen=True):
     count: Quantity
     stack: str
     rows: Mapping[str, Weight]
+    d_model: Letter
     sets: Quantity
     states: Quantity
 
@@ -75,7 +76,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             block,
             count=run,
             stack=stack,
-            rows=block.weights(self.d_model),
+            rows=block.weights(self.width_of(stack), self.width_of("encoder")),
+            d_model=self.width_of(stack),
             sets=ONE if block.shared else count,
             states=count if block.loop_state == "last" else run,
         )
@@ -84,6 +86,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def decoder_layers(self) -> tuple[Layers, ...]:
         """The kinds of layers that generate, and so keep state."""
         return tuple(kind for kind in self.layers if kind.stack == "decoder")
+
+    def width_of(self, stack: str) -> Letter:
+        """Channels of the residual stream of one of the stacks."""
+        own = self.stacks[stack].d_model if stack in self.stacks else None
+        return self.d_model if own is None else own
 
     @property
     def width(self) -> Quantity:
@@ -95,7 +102,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The token table, one for all stacks or each its own, and what stands beside it."""
         narrow = self.embed is not None and self.embed.all
         by_stack = {
-            name: stack.embedding(self.width if narrow else self.d_model)
+            name: stack.embedding(self.width if narrow else self.width_of(name))
             for name, stack in self.stacks.items()
         }
         rows = self._of_stacks(by_stack)
@@ -110,7 +117,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def final_norm(self) -> dict[str, Weight]:
         """The norms after the last layers."""
         return self._of_stacks(
-            {name: stack.end(self.d_model) for name, stack in self.stacks.items()}
+            {name: stack.end(self.width_of(name)) for name, stack in self.stacks.items()}
         )
 
     @cached_property

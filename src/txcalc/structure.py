@@ -91,11 +91,13 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def state(self, d_model: Quantity) -> dict[str, State]:
         """What one layer keeps of a sequence: ``attention.keys``."""
-        return {
+        kept = {
             f"{role}.{state.name}": state
             for role, part, place in self.parts(d_model)
             for state in part.state(place)
         }
+        beside = (state for name, tensor in self.tensors.items() for state in tensor.state(name))
+        return kept | {f"tensors.{state.name}": state for state in beside}
 
     def norm_places(self) -> list[str]:
         """Where norms stand, as ``before_attention``."""

@@ -38,7 +38,7 @@ def account(model: Model, question: Question) -> Report:
     shown = []
     for kind in model.layers:
         address = f"flops.block.{kind.name}"
-        below = block_flops(address, model, kind, by_stack[kind.stack], per_mac)
+        below = block_flops(address, kind, by_stack[kind.stack], per_mac)
         figures |= below
         shown += [
             a for part in _BLOCK if (a := address + part) in below and (below[a].value or not part)
@@ -73,12 +73,10 @@ def account(model: Model, question: Question) -> Report:
     )
 
 
-def block_flops(
-    address: str, model: Model, kind: Layers, given: Pass, per_mac: Quantity
-) -> Figures:
+def block_flops(address: str, kind: Layers, given: Pass, per_mac: Quantity) -> Figures:
     """One layer's products by row and component, given what its stack runs."""
     unit = per_mac.unit
-    weights, operations = products(model, kind, given, per_mac)
+    weights, operations = products(kind, given, per_mac)
     figures = tree(address, {**weights, **operations}, unit)
     for component in ("attention", "cross_attention", "ffn"):
         figures.setdefault(f"{address}.{component}", total((), unit))
@@ -91,10 +89,10 @@ def block_flops(
 
 
 def products(
-    model: Model, kind: Layers, given: Pass, per_mac: Quantity
+    kind: Layers, given: Pass, per_mac: Quantity
 ) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
     """The rows of one layer: products that read a weight, and those that do not."""
-    operations = kind.block.operations(model.d_model)
+    operations = kind.block.operations(kind.d_model)
     without = {name: given.without_weight(op, per_mac) for name, op in operations.items()}
     return matmuls(kind.rows, given, per_mac), without
 

@@ -19,10 +19,19 @@ HeadDim = Annotated[Letter | None, dim("width of one head; d_model / n_heads whe
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a part stands: the width of its stream, and whose tokens its keys come from."""
+    """Where a part stands: the width of its stream, and whose tokens its keys come from.
+
+    The encoder's stream may be of another width, ``source``.
+    """
 
     d_model: Quantity
     stream: Stream = "own"
+    source: Quantity | None = None
+
+    @property
+    def keys_from(self) -> Quantity:
+        """The width of the stream that keys and values are made of."""
+        return self.d_model if self.source is None else self.source
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):

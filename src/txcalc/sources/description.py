@@ -64,7 +64,8 @@ class _Builder(Decoder):
         """The whole model."""
         top = self.decode(tree, Description, "")
         self._top = top
-        self._shared: dict[tuple[str, str], Part] = {}
+        self._width = top.d_model
+        self._shared: dict[tuple[str, str], tuple[Part, Letter]] = {}
         stacks = {
             name: self._stack(raw, field)
             for field, name in STACKS.items()
@@ -72,7 +73,14 @@ class _Builder(Decoder):
         }
         if not stacks:
             self.refuse("", "neither layers (a decoder) nor encoder is described")
-        blocks = {name: self._block(name, raw) for name, raw in top.blocks.items()}
+        if len(stacks) < 2 and any(stack.d_model for stack in stacks.values()):
+            self.refuse("encoder.d_model", "only an encoder beside a decoder has its own width")
+        blocks = {}
+        for name, raw in top.blocks.items():
+            encoder = stacks.get("encoder")
+            own = encoder.d_model if encoder is not None and name in encoder.counts else None
+            self._width = own or top.d_model
+            blocks[name] = self._block(name, raw)
         self._check_parts_used()
         self._check_blocks(blocks, stacks)
         return Model(
@@ -117,8 +125,12 @@ class _Builder(Decoder):
         if raw not in parts:
             self.refuse(f"{where}.{role}", f"no part {raw!r}{nearest(raw, list(parts))}")
         if (raw, role) not in self._shared:
-            self._shared[raw, role] = self._kind(parts[raw], role, f"parts.{raw}")
-        return self._shared[raw, role]
+            made = self._kind(parts[raw], role, f"parts.{raw}")
+            self._shared[raw, role] = made, self._width
+        part, width = self._shared[raw, role]
+        if width != self._width:
+            self.refuse(f"{where}.{role}", f"stacks of two widths share {raw!r}: describe it twice")
+        return part
 
     def _kind(self, raw: Any, role: str, path: str) -> Part:
         kinds = _KINDS[role]
@@ -127,7 +139,7 @@ class _Builder(Decoder):
             said = "no kind is given" if kind is None else f"unknown kind {kind!r}"
             self.refuse(f"{path}.kind", said + nearest(str(kind), list(kinds)))
         part = self.decode(raw, kinds[kind], path)
-        bound = self.checked(lambda: part.bound(self._top.d_model), path)
+        bound = self.checked(lambda: part.bound(self._width), path)
         self.bind(bound, path)
         return bound
 
@@ -135,6 +147,8 @@ class _Builder(Decoder):
         fields = dict(self.mapping(raw, field, Stack))
         positions = self._part(fields.pop("positions", None), "positions", field)
         stack = self.decode(fields, Stack, field)
+        if field == "layers" and stack.d_model is not None:
+            self.refuse("layers.d_model", "the decoder's width is the d_model of the whole")
         if not stack.pattern:
             self.refuse(f"{field}.pattern", "no block is named: list at least one")
         ends = len(stack.first) + len(stack.last)
@@ -164,7 +178,7 @@ class _Builder(Decoder):
         if not isinstance(sizes, list) or not sizes:
             self.refuse(f"{path}.dims", "a list of sizes or of names of dimensions is needed")
         dims = tuple(self.size(size, f"{path}.dims", scope) for size in sizes)
-        if tree.get("use") in ("matmul", "lookup") and len(dims) != 2:
+        if tree.get("use") in ("matmul", "conv", "lookup") and len(dims) != 2:
             self.refuse(f"{path}.dims", f"a {tree['use']} has two, not {len(dims)}")
         counts = {
             field: self.size(tree.pop(field), f"{path}.{field}", scope)
