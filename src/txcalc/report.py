@@ -99,5 +99,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _hint(address: str, known: list[str]) -> str:
-    below = [name for name in known if name.startswith(f"{address}.")]
-    return f"; there are {', '.join(below[:12])}" if below else nearest(address, known)
+    below = [name for name in known if name.rpartition(".")[0] == address]
+    return f"; there are {', '.join(below)}" if below else nearest(address, known)
