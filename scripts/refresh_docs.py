@@ -1,12 +1,12 @@
-"""Runs every example of the pages again and puts its output below it, and redraws docs/*.svg.
+"""Makes README.md and docs/ say what txcalc does now: examples, tables and pictures.
 
     python scripts/refresh_docs.py [--check]
 
-Pages are README.md and docs/*.md.  Examples are the lines that begin with ``$ `` in their
-``console`` blocks.  They run in an empty folder that holds the page's own model files: YAML
-blocks whose first line is ``# NAME.yaml``.  The
-``txcalc`` they call is the one installed beside the Python that runs this script.  With
-``--check`` nothing is written, and stale output ends in exit code 1.
+Pages are README.md and docs/*.md.  Tables between marks are those of ``reference.py``.  Examples
+are the lines that begin with ``$ `` in ``console`` blocks; they run in an empty folder that holds
+the page's own model files: blocks marked ``json NAME``, or that begin with ``# NAME.yaml``.  The
+txcalc that is asked is the one installed beside the Python that runs this script.  With
+``--check`` nothing is written, and what is stale ends in exit code 1.
 """
 
 import difflib
@@ -19,12 +19,17 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
+import reference
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PICTURES = {ROOT / "docs" / "concurrency.svg": "txcalc concurrency gpt3"}
 WIDTH = 80
 
-_BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```(?P<kind>\w+)(?: (?P<file>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_TABLE = re.compile(r"(?<=^<!-- )(\w+) -->\n.*?(?=^<!-- end of \1 -->$)", re.MULTILINE | re.DOTALL)
 _REMOTE_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _SVG_TEXT = re.compile(r"<text[^>]*>(.*?)</text>", re.DOTALL)
 
@@ -41,9 +46,10 @@ def examples(page: str) -> Iterator[tuple[str, str]]:
 def write_files(page: str, folder: Path) -> None:
     """Puts the page's model files into a folder."""
     for block in _BLOCK.finditer(page):
-        name = re.match(r"# (\S+\.yaml)\n", block["body"])
-        if block["kind"] == "yaml" and name:
-            (folder / name[1]).write_text(block["body"], encoding="utf-8")
+        comment = re.match(r"# (\S+\.yaml)\n", block["body"])
+        name = block["file"] or (comment and comment[1])
+        if name:
+            (folder / name).write_text(block["body"], encoding="utf-8")
 
 
 def run(command: str, folder: Path) -> str:
@@ -56,7 +62,7 @@ def run(command: str, folder: Path) -> str:
 
 
 def refreshed(page: str, folder: Path) -> str:
-    """The page with every output as it is now."""
+    """The page with every table and output as it is now."""
 
     def again(block: re.Match[str]) -> str:
         if block["kind"] != "console":
@@ -65,6 +71,7 @@ def refreshed(page: str, folder: Path) -> str:
         return f"```console\n{body}```"
 
     write_files(page, folder)
+    page = _TABLE.sub(lambda table: f"{table[1]} -->\n{reference.TABLES[table[1]]()}", page)
     return _BLOCK.sub(again, page)
 
 

@@ -2,74 +2,35 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import re
+import sys
 import tomllib
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any, get_args
 
-import msgspec
 import pytest
 
 import txcalc
-from txcalc import structure, workload
 from txcalc.accounts import generation
 from txcalc.accounts.question import MAX_TOKENS, Question
-from txcalc.cli import commands
-from txcalc.formats import FORMATS
-from txcalc.parts.base import Part
-from txcalc.parts.mla import Indexer
-from txcalc.parts.norm import Norm
-from txcalc.parts.tensor import Tensor
-from txcalc.render.text import Format
-from txcalc.sources.bundled import DOCUMENTED
+from txcalc.sources import strict_yaml
 from txcalc.sources.decoder import MAX_SIZE
-from txcalc.sources.description import Description
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("refresh_docs", ROOT / "scripts/refresh_docs.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-docs = _script()
+sys.path.insert(0, str(ROOT / "scripts"))
+docs = importlib.import_module("refresh_docs")
 PAGE, FIELDS = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/models.md"))
 SETUP = [line for line in PAGE.splitlines() if line.startswith("python3 -m venv ")]
 EXAMPLES = [example for page in docs.PAGES for example in docs.examples(page.read_text("utf-8"))]
-PROSE = re.sub(r"^```.*?^```$", "", f"{PAGE}\n{FIELDS}", flags=re.MULTILINE | re.DOTALL)
-
-
-def _kinds(base: type[Part] = Part) -> set[type[Part]]:
-    """Every kind of part that a description can name."""
-    below = set().union(*map(_kinds, base.__subclasses__()))
-    named = base.__struct_config__.tag != base.__name__
-    return below | ({base} if named else set())
-
-
-STRUCTS = [
-    Description, structure.Stack, structure.Block, structure.Embedding, structure.Head,
-    structure.Module, Tensor, Indexer, *_kinds(),
-]  # fmt: skip
+WRITTEN = re.sub(r"^```.*?^```$", "", f"{PAGE}\n{FIELDS}", flags=re.MULTILINE | re.DOTALL)
+PROSE = re.sub(r"^<!-- (\w+) -->.*?^<!-- end of \1", "", WRITTEN, flags=re.MULTILINE | re.DOTALL)
 
 
 def _section(title: str) -> str:
-    return PROSE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-
-
-@cache
-def _commands() -> dict[str, Any]:
-    from typer.main import get_command
-
-    found: dict[str, Any] = get_command(commands.app).commands  # type: ignore[attr-defined]
-    return found
+    return WRITTEN.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 @pytest.fixture(scope="module")
@@ -103,56 +64,46 @@ def test_ci_takes_both_lines_from_the_page() -> None:
     assert "grep '^python3 -m venv .*' \"$root/README.md\"" in (ROOT / ".ci/run").read_text("utf-8")
 
 
-def test_every_command_is_in_the_table() -> None:
-    rows = re.findall(r"^\| `([a-z]+)[^`]*` \|", _section("Commands"), re.MULTILINE)
-    assert sorted(rows) == sorted(_commands())
+@pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)
+def test_tables_are_as_the_program_tells_them(page: Path, folder: Path) -> None:
+    text = page.read_text("utf-8")
+    for name, table in re.findall(
+        r"^<!-- (\w+) -->\n(.*?)^<!-- end of", text, re.MULTILINE | re.DOTALL
+    ):
+        assert docs.reference.TABLES[name]() == table, "run scripts/refresh_docs.py"
 
 
-def test_every_option_is_in_the_table_with_its_default() -> None:
-    table = _section("Commands").partition("| option |")[2]
-    rows = re.findall(r"^\| (`--.*?) \| (.*?) \|", table, re.MULTILINE)
-    told = {name: default for names, default in rows for name in re.findall(r"--[a-z]+", names)}
-    found: dict[str, set[str]] = {}
-    for command in _commands().values():
-        for parameter in command.params:
-            if parameter.param_type_name == "option":
-                value = parameter.default
-                shown = "" if value is None or value is False else str(value)
-                found.setdefault(parameter.opts[0], set()).add(shown)
-    assert set(told) == set(found) - {"--help", "-h"}
-    for name, defaults in found.items():
-        for default in defaults - {""}:
-            assert default in told[name], name
+def test_commands_and_options_of_the_help_are_in_the_tables() -> None:
+    section = _section("Commands")
+    listed = docs.run("txcalc --help", ROOT).partition("Commands:\n")[2]
+    for command in re.findall(r"^  ([a-z]+)", listed, re.MULTILINE):
+        assert f"\n| `{command}" in section
+        told = docs.run(f"txcalc {command} --help", ROOT)
+        for option in re.findall(r"^  (--[a-z]+)", told, re.MULTILINE):
+            assert f"\n| `{option}" in section, command
 
 
-def test_every_choice_is_named() -> None:
-    table = _section("Commands")
-    choices = (Format, workload.Phase, workload.Scores, workload.Logits, workload.Mla)
-    for name in [*(name for choice in choices for name in get_args(choice)), *FORMATS, *DOCUMENTED]:
-        assert f"`{name}`" in table, name
+def test_every_kind_and_field_of_the_bundled_models_is_described() -> None:
+    for path in (ROOT / "configs/models").glob("*.yaml"):
+        tree = strict_yaml.read(str(path))
+        for word in _words({**tree, "parts": {}, "blocks": [*tree["blocks"].values()]}):
+            assert f"`{word}`" in FIELDS, f"{path.name}: {word}"
+        for part in tree.get("parts", {}).values():
+            assert all(f"`{word}`" in FIELDS for word in _words(part))
 
 
-def test_every_field_and_kind_of_a_model_file_is_described() -> None:
-    names = {field for struct in STRUCTS for field in struct.__struct_fields__}
-    names |= {str(part.__struct_config__.tag) for part in _kinds()}
-    names |= {*get_args(Norm), *get_args(structure.Placement)}
-    assert not {name for name in names if f"`{name}`" not in FIELDS}
-
-
-def test_every_field_that_may_be_left_out_means_that_there_is_none_or_is_told() -> None:
-    for struct in STRUCTS:
-        for field, default in _defaults(struct).items():
-            text = str(getattr(default, "value", default)).lower()
-            assert f"`{field}: {text}`" in FIELDS, struct
-
-
-def _defaults(struct: type[msgspec.Struct]) -> dict[str, object]:
-    """What fields are where they are left out, unless that is nothing."""
-    fields, defaults = struct.__struct_fields__, struct.__struct_defaults__
-    given = dict(zip(reversed(fields), reversed(defaults), strict=False))
-    empty = [default for default in given.values() if type(default).__name__ == "Factory"]
-    nothing = [None, False, "none", msgspec.NODEFAULT, *empty]
-    return {field: default for field, default in given.items() if default not in nothing}
+def _words(tree: object) -> Iterator[str]:
+    """Field names and kinds of a description."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from _words(item)
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            if key == "kind":
+                yield value
+            else:
+                yield key
+                yield from _words([*value.values()] if key == "tensors" else value)
 
 
 def test_every_command_in_the_prose_can_be_called(folder: Path) -> None:

@@ -20,7 +20,8 @@ import pytest
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.model import Model
-from txcalc.sources import bundled
+from txcalc.sources.bundled import configs
+from txcalc.sources.load import load
 
 pytestmark = pytest.mark.bench
 
@@ -82,7 +83,7 @@ def test_a_command_against_a_minimal_program(tmp_path: Path) -> None:
     rows = len(table.splitlines()) - 4
     program = MINIMAL.replace("ROWS", str(rows)).replace("NOTES", str(len(notes.splitlines())))
     (tmp_path / "minimal.py").write_text(program, "utf-8")
-    model = Path(bundled.configs()) / "models" / "gpt2-small.yaml"
+    model = Path(configs()) / "models" / "gpt2-small.yaml"
     minimal = [sys.executable, str(tmp_path / "minimal.py"), str(model)]
     launch = [sys.executable, "-I", "-S", str(LAUNCH), str(PROCESSES)]
     launched = subprocess.run(
@@ -106,26 +107,26 @@ def _everything(model: Model) -> None:
 
 
 def test_the_whole_account_of_gpt3() -> None:
-    fresh = iter([bundled.load("gpt3") for _ in range(ROUNDS)])
-    known = bundled.load("gpt3")
+    fresh = iter([load("gpt3") for _ in range(ROUNDS)])
+    known = load("gpt3")
     _everything(known)
-    first, again, load = _in_turns(
+    first, again, reading = _in_turns(
         ROUNDS,
         lambda: _everything(next(fresh)),
         lambda: _everything(known),
-        lambda: bundled.load("gpt3"),
+        lambda: load("gpt3"),
     )
     print("\nthe whole account of gpt3, in process and warm")
     _say("all accounts, model new", f"{first * 1e3:.2f} ms", "< 2 ms", met=first < 2e-3)
     _say("all accounts, model asked before", f"{again * 1e3:.2f} ms", "< 2 ms", met=again < 2e-3)
-    print(f"  reading its description takes {load * 1e3:.2f} ms more")
+    print(f"  reading its description takes {reading * 1e3:.2f} ms more")
 
 
 def test_a_deep_model_against_a_shallow_one() -> None:
     deep, shallow = _in_turns(
         ROUNDS,
-        lambda: _everything(bundled.load("gpt2-small", ["n_layers=10000"])),
-        lambda: _everything(bundled.load("gpt2-small", ["n_layers=12"])),
+        lambda: _everything(load("gpt2-small", ["n_layers=10000"])),
+        lambda: _everything(load("gpt2-small", ["n_layers=12"])),
     )
     print("\n10,000 layers against 12: reading and all accounts")
     ratio = deep / shallow
