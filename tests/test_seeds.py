@@ -13,7 +13,10 @@ from tests.reckoning import Names, reckon
 from tests.running import DATA, MODELS, answer, data, get, named
 
 SEEDS: list[dict[str, Any]] = yaml.safe_load((DATA / "seeds.yaml").read_text("utf-8"))
-UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "GiB": 2**30, "%": Fraction(1, 100)}
+UNITS = {
+    "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KiB": 2**10, "GiB": 2**30,
+    "%": Fraction(1, 100),
+}  # fmt: skip
 
 
 class Figures(dict[str, Fraction]):
@@ -41,7 +44,7 @@ def asked(row: dict[str, Any]) -> Fraction:
 
 def agrees(value: Fraction, stated: str) -> bool:
     """Whether a value rounds to all the digits that were stated."""
-    digits, unit = stated.rstrip("kMGiB% "), stated.lstrip("0123456789. ")
+    digits, unit = stated.rstrip("kMGTKiB% "), stated.lstrip("0123456789. ")
     last = Fraction(Decimal(1).scaleb(Decimal(digits).as_tuple().exponent))  # type: ignore[arg-type]
     return round(value / UNITS.get(unit, 1) / last) * last == Fraction(digits)
 

@@ -1,0 +1,52 @@
+"""The screen in brief says what each account says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.running import MODELS, figures, get, named, run
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_brief_is_what_each_account_says(name: str) -> None:
+    brief = figures("show", name)
+    phase = () if named(name).has_decoder else ("--phase", "prefill")
+    assert {"params.total", "flops.total", "weights.bytes" if not phase else "params.total"} <= set(brief)
+    for address, value in brief.items():
+        assert get(name, address, *phase) == value, address
+
+
+def test_an_encoder_alone_is_told_what_it_lacks() -> None:
+    code, out, err = run("show", "roberta-base")
+    assert code == 0
+    assert "124,697,433" in out
+    for missing in ("KV cache", "concurrency", "generation"):
+        assert f"txcalc: warning: roberta-base: no {missing}: an encoder-only model" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "warned"),
+    [("toy", 1024), ("gpt2-small", 1024), ("gpt3", 2048), ("bart-base", 1024)],
+)
+def test_a_context_beyond_the_learned_positions_warns_and_answers(name: str, warned: int) -> None:
+    at_most = run("kvcache", name, "--ctx", warned)
+    beyond = run("kvcache", name, "--ctx", warned + 1)
+    assert (at_most.code, at_most.err) == (0, "")
+    assert beyond.code == 0
+    assert f"warning: {name}: ctx {warned + 1:,} is beyond the {warned:,} learned positions" in beyond.err
+    assert beyond.out.startswith("KV cache")
+
+
+@pytest.mark.parametrize("command", ["flops", "kvcache", "intensity", "concurrency", "show"])
+def test_every_account_of_a_context_warns(command: str) -> None:
+    ran = run(command, "gpt2-small", "--ctx", 2000)
+    assert ran.code == 0
+    assert "ctx 2,000 is beyond the 1,024 learned positions" in ran.err
+    assert run(command, "transformer-base", "--ctx", 2000).err == ""
+
+
+def test_generation_warns_of_its_last_context() -> None:
+    assert run("generation", "toy", "--prompt", 1000, "--new", 25).err == ""
+    ran = run("generation", "toy", "--prompt", 1000, "--new", 26)
+    assert (ran.code, ran.err.count("\n")) == (0, 1)
+    assert "1,025 is beyond the 1,024 learned positions" in ran.err

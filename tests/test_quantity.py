@@ -1,0 +1,155 @@
+"""Exact numbers: arithmetic, units, and the sums and counts that have closed forms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import cycle, islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txcalc.errors import UnitError
+from txcalc.quantity import (
+    ONE,
+    ZERO,
+    Letter,
+    Quantity,
+    ceil_div,
+    const,
+    defined,
+    distinct,
+    exact,
+    is_estimate,
+    least,
+    most,
+    product,
+    same_derivation,
+    series,
+    tally,
+    total,
+)
+
+small = st.integers(-20, 60)
+counts = st.integers(1, 40)
+numbers = st.one_of(st.integers(-(10**20), 10**20), st.fractions().map(exact))
+
+
+@given(st.lists(numbers))
+def test_a_total_is_the_sum(values: list[int | Fraction]) -> None:
+    found = total(map(const, values), "")
+    assert found.value == sum(values)
+    assert isinstance(found.value, int) == (Fraction(sum(values)).denominator == 1)
+
+
+@given(st.lists(numbers))
+def test_a_product_multiplies(values: list[int | Fraction]) -> None:
+    expected = Fraction(1)
+    for value in values:
+        expected *= value
+    assert product(*map(const, values)).value == expected
+
+
+@given(numbers, numbers)
+def test_differences_quotients_and_extremes(a: int | Fraction, b: int | Fraction) -> None:
+    left, right = const(a), const(b)
+    assert (left - right).value == Fraction(a) - b
+    assert least(left, right).value == min(a, b)
+    assert most(left, right).value == max(a, b)
+    if b:
+        assert (left / right).value == Fraction(a) / b
+        assert (left // right).value == Fraction(a) // b
+        assert ceil_div(left, right).value == -(-Fraction(a) // b)
+
+
+@given(st.sampled_from((0, 1)), st.one_of(st.none(), counts), st.integers(1, 40), small)
+def test_a_series_is_its_loop(power: int, cap: int | None, low: int, high: int) -> None:
+    steps = range(low, high + 1)
+    expected = sum(t**power * (t if cap is None else min(t, cap)) for t in steps)
+    limit = None if cap is None else const(cap)
+    assert series(const(power), limit, const(low), const(high)).value == expected
+
+
+@given(st.integers(0, 60), st.lists(st.booleans(), min_size=1, max_size=9))
+def test_a_tally_counts_places_of_a_repeated_pattern(n: int, pattern: list[bool]) -> None:
+    assert tally(const(n), tuple(pattern)).value == sum(islice(cycle(pattern), n))
+
+
+@given(st.integers(1, 12), st.data(), st.integers(1, 6))
+def test_distinct_experts_are_their_expected_number(
+    experts: int, data: st.DataObject, tokens: int
+) -> None:
+    top_k = data.draw(st.integers(1, experts))
+    found = distinct(const(experts), const(top_k), const(tokens))
+    expected = experts * (1 - (1 - Fraction(top_k, experts)) ** tokens)
+    assert abs(found.value - expected) <= Fraction(1, 10**37)
+    assert is_estimate(found)
+    assert is_estimate(total((found, ONE), ""))
+    assert top_k <= found.value <= experts
+
+
+def test_one_token_reaches_exactly_its_own_experts() -> None:
+    assert distinct(const(256), const(8), ONE).value == 8
+    assert distinct(const(8), const(8), const(3)).value == 8
+
+
+def test_equality_ignores_the_derivation() -> None:
+    width, heads = Letter(768, "d_model"), Letter(12, "n_heads")
+    assert width / heads == const(64)
+    assert hash(width / heads) == hash(const(64))
+    assert const(64, "bytes") != const(64)
+    assert not same_derivation(width / heads, const(64))
+    assert same_derivation(width / heads, Letter(768, "d_model") / Letter(12, "n_heads"))
+    assert not same_derivation(width / heads, Letter(768, "d_ff") / Letter(12, "n_heads"))
+
+
+def test_a_defined_letter_keeps_its_name_and_its_definition() -> None:
+    head_dim = defined("head_dim", Letter(768, "d_model") / Letter(12, "n_heads"))
+    assert (head_dim.value, head_dim.name) == (64, "head_dim")
+    assert head_dim.definition is not None
+    assert head_dim.definition.value == 64
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a * b,
+        least,
+        most,
+        lambda a, b: total((a, b), "bytes"),
+    ],
+)
+def test_unlike_units_do_not_combine(combine: object) -> None:
+    with pytest.raises(UnitError):
+        combine(const(1, "bytes"), const(1, "FLOPs"))  # type: ignore[operator]
+
+
+def test_units_cancel_and_divide() -> None:
+    per_token = const(3, "bytes/token")
+    assert product(per_token, const(4, "tokens")) == const(12, "bytes")
+    assert const(12, "bytes") / const(4, "tokens") == per_token
+    assert const(12, "bytes") / const(4, "bytes") == const(3)
+    assert const(5).counted_as("tokens") == const(5, "tokens")
+    with pytest.raises(UnitError):
+        const(5, "bytes").counted_as("tokens")
+
+
+def test_a_total_of_nothing_has_the_unit_it_was_asked_in() -> None:
+    assert total((), "bytes") == const(0, "bytes")
+    assert product() == ONE
+    assert product(ZERO, const(7, "bytes")) == const(0, "bytes")
+
+
+def test_zero_folds_away_only_where_it_is_a_constant() -> None:
+    empty = Letter(0, "n_shared")
+    assert product(empty, const(3)).value == 0
+    assert total((empty, const(3)), "").value == 3
+
+
+@given(counts)
+def test_a_quantity_says_what_it_is(value: int) -> None:
+    assert str(value) in repr(const(value, "bytes"))
+    assert "bytes" in repr(Quantity(value, "bytes"))
+    assert "n_heads" in repr(Letter(value, "n_heads"))
