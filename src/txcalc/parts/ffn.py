@@ -37,18 +37,19 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     """A router sends each token to ``top_k`` of ``n_experts`` networks, arXiv:1701.06538.
 
     ``n_shared`` further ones, ``d_shared`` (default d_expert) wide, take every token
-    (arXiv:2401.06066), behind a gate of one output where there is a ``shared_gate``.  ``expert`` is
-    what each of them is.  A ``router_bias`` may be a buffer, corrected outside of training's
-    gradients (arXiv:2408.15664).  A block whose router is more than one matrix declares its tensors
-    and leaves out the ``router``.  Of all experts ``n_zero`` pass a token on as it is
-    (arXiv:2509.01322): of the top_k a token uses as many real ones as their share, the mean that
-    balanced routing has.  ``zero_weights`` are gate and up projections that an implementation
-    stores for them and never reads.  Routed experts may work on a latent of a token, ``d_latent``
-    wide, that all of them share; ``shared_bias`` is of its projections too (arXiv:2601.18089).
+    (arXiv:2401.06066), behind a gate of one output where there is a ``shared_gate``, or one for
+    ``each`` of them.  ``expert`` is what each of them is.  A ``router_bias`` may be a buffer,
+    corrected outside of training's gradients (arXiv:2408.15664).  A block whose router is more than
+    one matrix declares its tensors and leaves out the ``router``.  Of all experts ``n_zero`` pass a
+    token on as it is (arXiv:2509.01322): of the top_k a token uses as many real ones as their
+    share, the mean that balanced routing has.  ``zero_weights`` are gate and up projections that an
+    implementation stores for them and never reads.  Routed experts may work on a latent of a token,
+    ``d_latent`` wide, that all of them share; ``shared_bias`` is of its projections too
+    (arXiv:2601.18089).  A ``partial`` block may leave out the top_k.
     """
 
     n_experts: Annotated[Letter, dim("routed experts")]
-    top_k: Annotated[Letter, dim("routed experts that a token uses")]
+    top_k: Annotated[Letter | None, dim("routed experts that a token uses")] = None
     d_expert: Annotated[Letter, dim("width of an expert's hidden layer")]
     n_shared: Annotated[Letter | None, dim("shared experts, which every token uses")] = None
     d_shared: Annotated[Letter | None, dim("width of a shared expert's hidden layer")] = None
@@ -58,13 +59,13 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     router: bool = True
     router_bias: bool | Literal["buffer"] = False
     shared_bias: bool = False
-    shared_gate: bool = False
+    shared_gate: bool | Literal["each"] = False
     n_zero: Annotated[Letter | None, dim("experts without weights, beside the routed ones")] = None
     zero_weights: bool = False
 
     def bound(self, d_model: Letter) -> Self:
         """Checks that a token can use as many experts as it is said to."""
-        if self.top_k.value > self._routed.value:
+        if self.top_k is not None and self.top_k.value > self._routed.value:
             raise ValueError(
                 f"top_k {self.top_k.value} is above n_experts {self._routed.value}: "
                 "a token cannot use more experts than there are"
@@ -96,7 +97,8 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
                 copies=self.n_shared, used=self.n_shared, prefix="shared_",
             )  # fmt: skip
         if self.shared_gate:
-            rows += linear("shared_gate_score", (d_model,), (ONE,))
+            gates = self.n_shared if self.shared_gate == "each" else None
+            rows += linear("shared_gate_score", (d_model,), (gates or ONE,))
         return rows
 
     @property
@@ -107,6 +109,8 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     @property
     def _used(self) -> Quantity:
         """Routed experts with weights that a token uses."""
+        if self.top_k is None:
+            return self.n_experts
         if self.n_zero is None:
             return self.top_k
         return product(self.top_k, self.n_experts) / self._routed

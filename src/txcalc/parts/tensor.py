@@ -6,20 +6,23 @@ from typing import Literal
 
 import msgspec
 
-from txcalc.inventory import Weight
-from txcalc.quantity import ONE, Quantity
+from txcalc.inventory import State, Use, Weight
+from txcalc.quantity import ONE, Quantity, product
 
 
 class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     """``dims`` are out and in for a matmul, rows and columns for a look-up, else any.
 
-    There may be several ``copies``, of which a token uses all, or as many as ``used``; it multiplies
-    a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the source, and
+    Those of a ``conv`` are channels and taps: a filter for each channel, which keeps as many inputs
+    as it has taps.
+
+    There may be several ``copies``, of which a token uses all, or as many as ``used``; it
+    multiplies a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the source, and
     one token of each sequence where it is the sequence (a pooler); none where nothing runs it (the
     cross-attention of a decoder without its encoder).
     """
 
-    use: Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
+    use: Use | Literal["conv"]
     dims: tuple[Quantity, ...]
     copies: Quantity = ONE
     used: Quantity | None = None
@@ -29,14 +32,21 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     def weight(self, name: str) -> Weight:
         """The tensor as a row of the inventory."""
         outputs, inputs = self._sides()
+        use = "matmul" if self.use == "conv" else self.use
         return Weight(
-            name=name, use=self.use, outputs=outputs, inputs=inputs, copies=self.copies,
+            name=name, use=use, outputs=outputs, inputs=inputs, copies=self.copies,
             used=self.used or self.copies, repeats=self.repeats, stream=self.stream,
         )  # fmt: skip
 
+    def state(self, name: str) -> list[State]:
+        """What a sequence keeps for it: a convolution's last inputs."""
+        if self.use != "conv":
+            return []
+        return [State(name=name, width=product(self.copies, *self.dims), span="fixed")]
+
     def _sides(self) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         match self.use:
-            case "matmul":
+            case "matmul" | "conv":
                 return self.dims[:1], self.dims[1:]
             case "lookup":
                 return self.dims[1:], self.dims[:1]

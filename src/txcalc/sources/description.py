@@ -10,6 +10,7 @@ from txcalc.errors import nearest
 from txcalc.model import Model
 from txcalc.parts import Attention, Ffn, Positions, Ssm
 from txcalc.parts.base import Part, dim
+from txcalc.parts.ffn import Mixture
 from txcalc.parts.tensor import Tensor
 from txcalc.quantity import Letter
 from txcalc.sources.decoder import Decoder, T
@@ -112,6 +113,9 @@ class _Builder(Decoder):
         block = self.decode(fields, Block, path)
         if not parts and not tensors:
             self.refuse(path, f"an empty block; give it one of {', '.join(ROLES)}")
+        ffn = parts.get("ffn")
+        if isinstance(ffn, Mixture) and ffn.top_k is None and not block.partial:
+            self.refuse(f"{path}.ffn.top_k", "missing, but it is needed unless a block is partial")
         named = self._tensors(tensors, f"{path}.tensors", f"{path}.")
         return msgspec.structs.replace(block, tensors=named, **parts)
 
@@ -214,6 +218,8 @@ class _Builder(Decoder):
         for name, block in blocks.items():
             if name not in used:
                 self.refuse(f"blocks.{name}", "no stack uses this block")
-            if block.cross_attention and (used[name] == "encoder" or "encoder" not in stacks):
-                where = f"blocks.{name}.cross_attention"
-                self.refuse(where, "only a decoder beside an encoder has it")
+            merged = getattr(block.attention, "merged", False)
+            across = "cross_attention" if block.cross_attention else "attention.merged"
+            alone = used[name] == "encoder" or "encoder" not in stacks
+            if alone and (block.cross_attention or merged):
+                self.refuse(f"blocks.{name}.{across}", "only a decoder beside an encoder has it")

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    decoder,
-    mixture,
-    n_layers,
-    text_model,
-)
-
-
-def aria(c: Config) -> Tree:
-    """arXiv:2410.05993: the text model of a mixture that also reads images."""
-    c.ignore("projector_patch_to_query_dict", "max_value_projector_patch_to_query_dict")
-    c.ignore("vision_feature_layer", "image_token_index")
-    return text_model(c, aria_text, "the vision tower and its projector", tied=False)
+from txcalc.sources.families.common import Tree, attention, decoder, mixture, n_layers
 
 
 def aria_text(c: Config) -> Tree:
-    """Llama's block with routed and shared experts of one width, biases of the shared by flag."""
+    """arXiv:2410.05993: Llama's block, routed and shared experts of one width."""
     shared, bias = c.count("moe_num_shared_experts", default=2), c.flag("mlp_bias", default=False)
     if bias and not shared:
         c.unsupported("mlp_bias without shared experts")

@@ -67,6 +67,7 @@ def mixture(
     n_experts: Sequence[str],
     top_k: Sequence[str] = ("num_experts_per_tok",),
     top_k_default: int | None = None,
+    needs_top_k: bool = True,
     width: Sequence[str] = ("moe_intermediate_size",),
     shared: int = 0,
     d_shared: int | None = None,
@@ -75,16 +76,19 @@ def mixture(
 ) -> Tree:
     """A mixture of gated experts by the names that a type has for its sizes.
 
-    Shared experts are one network as wide as all of them, and so have one bias at its end.
+    Shared experts are one network as wide as all of them, and so have one bias at its end.  A type
+    that has no default may leave out the top_k; its blocks are partial then.
     """
-    part = {
+    d_expert = c.size(*width)
+    part: Tree = {
         "kind": "moe",
         "n_experts": c.size(*n_experts),
-        "top_k": c.size(*top_k, default=top_k_default),
-        "d_expert": c.size(*width),
+        "d_expert": d_expert,
     }
+    if needs_top_k or c.maybe(*top_k) is not None:
+        part["top_k"] = c.size(*top_k, default=top_k_default)
     if shared and shared_bias:
-        shared, d_shared = 1, shared * part["d_expert"]
+        shared, d_shared = 1, shared * d_expert
     if shared:
         part |= {"n_shared": shared} | given(d_shared=d_shared, shared_bias=shared_bias)
     return part | given(**more)
@@ -114,6 +118,7 @@ def decoder(
     if not isinstance(layers, int):
         blocks = {name: block for name, block in blocks.items() if name in layers}
         stack = pattern(layers)
+    blocks = {name: block | _partial(block) for name, block in blocks.items()}
     stack |= given(positions=positions, final_norm=final_norm)
     head = {} if c.task == "body" else {"head": {"tied": tied} | given(bias=head_bias)}
     return {
@@ -125,6 +130,12 @@ def decoder(
         **head,
         **more,
     }
+
+
+def _partial(block: Tree) -> Tree:
+    """Nobody can say what a mixture costs whose top_k is unknown."""
+    ffn = block.get("ffn") or {}
+    return given(partial=ffn.get("kind") == "moe" and "top_k" not in ffn)
 
 
 def uniform(c: Config, block: Tree, *, tied: bool = False, **more: Any) -> Tree:

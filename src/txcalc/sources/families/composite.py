@@ -12,11 +12,14 @@ from txcalc.sources.config import Config
 from txcalc.sources.families.common import Tree
 
 TEXTS = {
+    "aria": "aria_text",
     "emu3": "emu3_text_model",
+    "llama4": "llama4_text",
     "mllama": "mllama_text_model",
     "qwen2_5_vl": "qwen2_5_vl_text",
     "qwen2_vl": "qwen2_vl_text",
     "qwen3_vl": "qwen3_vl_text",
+    "qwen3_vl_moe": "qwen3_vl_moe_text",
 }
 """The text model's type where the whole one allows no other."""
 

@@ -16,7 +16,7 @@ from txcalc.sources.families.common import (
 
 
 def ernie4_5_moe(c: Config) -> Tree:
-    """ERNIE 4.5 Technical Report, section 2: one flag for all biases, experts in a span of layers."""
+    """ERNIE 4.5 Technical Report, section 2: one flag for all biases, a span of expert layers."""
     count, bias = n_layers(c), c.flag("use_bias", default=False)
     step = c.size("moe_layer_interval", default=1)
     first = c.count("moe_layer_start_index", default=1)

@@ -19,6 +19,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
+from txcalc.sources.families.mla import modules, unknown_modules
 
 _QKV = ["q", "k", "v"]
 
@@ -31,9 +32,32 @@ def glm4_moe(c: Config) -> Tree:
         bias=_QKV if c.flag("attention_bias", default=False) else False,
         qk_norm="head" if c.flag("use_qk_norm", default=False) else "none",
     )
+    return _glm(c, attend, _experts(c, shared=1))
+
+
+def sarvam_moe(c: Config) -> Tree:
+    """Sarvam-30B: GLM-4.5's shape under names of its own, queries and keys normalised."""
+    attend = attention(
+        c,
+        kv_default=4,
+        head_dim=64,
+        bias=_QKV if c.flag("attention_bias", "use_qkv_bias", default=False) else False,
+        qk_norm="head" if c.flag("use_qk_norm", default=True) else "none",
+    )
+    shares = ("n_shared_experts", "num_shared_experts")
+    experts = mixture(
+        c, n_experts=("n_routed_experts", "num_experts", "num_local_experts"), top_k_default=6,
+        shared=c.count(*shares, default=1), router_bias="buffer",
+    )  # fmt: skip
+    return _glm(c, attend, experts)
+
+
+def _glm(c: Config, attend: Tree, experts: Tree) -> Tree:
+    """The first layers dense, and modules for further tokens."""
     count = n_layers(c)
     mixers = {"full": {"attention": attend}}
-    return _decoder(c, mixers, ["full"] * count, _experts(c, shared=1), _dense_first(c, count, 1))
+    tree = _decoder(c, mixers, ["full"] * count, experts, _dense_first(c, count, 1))
+    return tree | modules(c, tree["blocks"], {"norm": "rms", "attention": attend, "ffn": experts})
 
 
 def solar_open(c: Config) -> Tree:
@@ -64,7 +88,7 @@ def exaone_moe(c: Config) -> Tree:
     experts = _experts(c, ["num_experts"], "num_shared_experts", shared=1)
     first = _dense_first(c, count, 1)
     ffn_of = kinds(c, count, first.__getitem__, key="mlp_layer_types", known=FFN)
-    return _decoder(c, mixers, of, experts, ffn_of)
+    return _decoder(c, mixers, of, experts, ffn_of) | unknown_modules(c)
 
 
 def _mixers(c: Config, **more: Any) -> dict[str, Tree]:
@@ -82,7 +106,10 @@ def _experts(
 ) -> Tree:
     """Experts balanced by a buffer; ``shared`` and ``top_k`` are the defaults that a type has."""
     n_shared = c.count(shares) if shared is None else c.count(shares, default=shared)
-    return mixture(c, n_experts=names, top_k_default=top_k, shared=n_shared, router_bias="buffer")
+    return mixture(
+        c, n_experts=names, top_k_default=top_k, needs_top_k=top_k is not None, shared=n_shared,
+        router_bias="buffer",
+    )  # fmt: skip
 
 
 def _dense_first(c: Config, count: int, default: int) -> list[str]:

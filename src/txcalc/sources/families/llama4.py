@@ -14,16 +14,10 @@ from txcalc.sources.families.common import (
     kinds,
     mixture,
     n_layers,
-    text_model,
     window,
 )
 
 _KINDS = {**ATTENTION, "chunked_attention": "chunked"}
-
-
-def llama4(c: Config) -> Tree:
-    """The text model of Scout and Maverick."""
-    return text_model(c, llama4_text, "the vision tower", tied=None)
 
 
 def llama4_text(c: Config) -> Tree:

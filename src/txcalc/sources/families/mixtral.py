@@ -34,7 +34,7 @@ def olmoe(c: Config) -> Tree:
 def flex_olmo(c: Config) -> Tree:
     """arXiv:2507.07024: OLMo 2's norms after the sub-layers, and experts."""
     attend = attention(c, bias=c.flag("attention_bias", default=False), qk_norm="width")
-    return _model(c, attend, _experts(c, 5), placement="post")
+    return _model(c, attend, _experts(c, 5), placement="output")
 
 
 def minimax_m2(c: Config) -> Tree:

@@ -17,9 +17,9 @@ from txcalc.sources.families.common import (
     kinds,
     mixture,
     n_layers,
-    text_model,
     window,
 )
+from txcalc.sources.families.mla import unknown_modules
 
 _EXPERTS = ("num_experts", "num_local_experts")
 
@@ -48,12 +48,8 @@ def qwen3_moe(c: Config) -> Tree:
     return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
 
 
-def qwen3_vl_moe(c: Config) -> Tree:
+def qwen3_vl_moe_text(c: Config) -> Tree:
     """arXiv:2511.21631: the same in the text model, without windows."""
-    return text_model(c, _qwen3_vl_moe_text, "the vision tower", tied=False)
-
-
-def _qwen3_vl_moe_text(c: Config) -> Tree:
     bias = c.flag("attention_bias", default=False)
     attend = attention(c, kv_default=16, bias=bias, qk_norm="head")
     experts = _experts(c, 4)
@@ -68,8 +64,9 @@ def mellum(c: Config) -> Tree:
     of = kinds(c, count, lambda _: "full")
     ffn_of = kinds(c, count, lambda _: "moe", key="mlp_layer_types", known=FFN)
     ffns = {"moe": _experts(c, 8)} | ({"dense": glu(c)} if "dense" in ffn_of else {})
-    c.ignore("intermediate_size")
-    return decoder(c, *grid(mixers, of, ffns, ffn_of, norm="rms"), tied=False)
+    c.ignore("intermediate_size", "mtp_layer_types", "mtp_mlp_layer_types")
+    blocks = grid(mixers, of, ffns, ffn_of, norm="rms")
+    return decoder(c, *blocks, tied=False, **unknown_modules(c))
 
 
 def kolibri1(c: Config) -> Tree:
