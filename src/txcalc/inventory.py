@@ -9,8 +9,8 @@ import msgspec
 
 from txcalc.quantity import ONE, ZERO, Quantity, product
 
-Stream = Literal["own", "source", "latent", "sequence", "none"]
-"""Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; the cached
+Stream = Literal["own", "source", "latent", "both", "sequence", "none"]
+"""Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; both; the cached
 latents', which an implementation may expand again at each step; one token of each sequence; or
 nobody's, where a path is never run."""
 

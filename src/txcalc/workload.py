@@ -85,6 +85,8 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
                 return self.tokens
             case "source":
                 return self.source_tokens
+            case "both":
+                return self.tokens + self.source_tokens
             case "sequence":
                 return self.sequences
             case "none":

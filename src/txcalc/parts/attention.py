@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 import msgspec
 
-from txcalc.inventory import Op, Scan, State, Weight, linear
+from txcalc.inventory import Op, Scan, State, Stream, Weight, linear
 from txcalc.parts.base import HeadDim, Part, Place, dim
 from txcalc.parts.indexer import BlockIndexer
 from txcalc.parts.norm import Norm, norm_weights
@@ -27,7 +27,8 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     keys and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
     ``differential`` heads meet the values of a pair of heads, of which one is subtracted from the
     other by a learned share (arXiv:2410.05258).
-    What is projected may be wider than the stream: ``d_in`` (Zamba, arXiv:2405.16712).
+    What is projected may be wider than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged``
+    queries meet the encoder's tokens as well, by the same weights (T5Gemma 2, arXiv:2512.14856).
     """
 
     n_heads: Annotated[Letter, dim("query heads")]
@@ -45,6 +46,7 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     k_is_v: bool = False
     shares_kv: bool = False
     differential: bool = False
+    merged: bool = False
     indexer: BlockIndexer | None = None
 
     @property
@@ -104,11 +106,11 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         index = [] if self.indexer is None else [self.indexer.operation()]
         window = self.window if self.indexer is None else self.indexer.window
         met = product(TWO, self.d_v) if self.differential else self.d_v
-        return [
-            *index,
-            Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
-               window=window, chunk=self.chunk, stream=place.stream),
-        ]  # fmt: skip
+        scores = Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
+                    window=window, chunk=self.chunk, stream=place.stream)  # fmt: skip
+        across = Op(name="source_scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
+                    stream="source")  # fmt: skip
+        return [*index, scores, *([across] if self.merged else [])]
 
     def state(self, place: Place) -> list[State]:
         """The keys and values of every token in reach."""
@@ -116,10 +118,14 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             return []
         index = [] if self.indexer is None else [self.indexer.state()]
         window = self.kept or self.window or self.chunk
+        widths = {"keys": product(self.kv_heads, self.d_qk),
+                  "values": product(self.kv_heads, self.d_v)}  # fmt: skip
+        across = widths if self.merged else {}
         return [
-            *(State(name=name, width=product(self.kv_heads, width), span=_span(place),
-                    window=window)
-              for name, width in (("keys", self.d_qk), ("values", self.d_v))),
+            *(State(name=name, width=width, span=_span(place), window=window)
+              for name, width in widths.items()),
+            *(State(name=f"source_{name}", width=width, span="source")
+              for name, width in across.items()),
             *index,
         ]  # fmt: skip
 
@@ -127,7 +133,8 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         if self.shares_kv:
             return []
         d_in, kv = (self.d_in or place.keys_from,), self.kv_heads
-        bias_k, bias_v, stream = self._biased("k"), self._biased("v"), place.stream
+        bias_k, bias_v = self._biased("k"), self._biased("v")
+        stream: Stream = "both" if self.merged else place.stream
         rows = linear("k", d_in, (kv, self.d_qk), bias=bias_k, stream=stream)
         if not self.k_is_v:
             rows += linear("v", d_in, (kv, self.d_v), bias=bias_v, stream=stream)
