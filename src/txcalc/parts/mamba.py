@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts.base import Part, Place, dim
@@ -60,7 +60,8 @@ class Mamba1(Part, frozen=True, kw_only=True, tag="mamba"):
 class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
     """Mamba-2, arXiv:2405.21060 section 7: heads with a scalar decay, B and C shared by groups.
 
-    A step writes the state and reads it: 2 multiply-adds for each of its elements.
+    A step writes the state and reads it: 2 multiply-adds for each of its elements.  Biases stand on
+    the projections in and out (``true``) or on those listed.
     """
 
     n_ssm_heads: Annotated[Letter, dim("heads of the state space")]
@@ -69,7 +70,7 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
     n_groups: Annotated[Letter, dim("groups of heads that share B and C")]
     d_conv: Kernel
     conv_bias: bool = False
-    bias: bool = False
+    bias: bool | list[Literal["in", "out"]] = False
     gated_norm: bool = True
 
     @property
@@ -86,14 +87,15 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
         """in, convolution, dt, A, D, the gated norm and out."""
         d_model, heads = (place.d_model,), (self.n_ssm_heads,)
         projected = total((self.d_inner, self.convolved, self.n_ssm_heads), "")
-        rows = linear("in", d_model, (projected,), bias=self.bias)
+        rows = linear("in", d_model, (projected,), bias=self._biased("in"))
         rows += conv(self.d_conv, self.convolved, bias=self.conv_bias)
         rows += [
             Weight(name=n, use="elementwise", outputs=heads) for n in ("dt_bias", "a_log", "d")
         ]
         if self.gated_norm:
             rows += norm_weights("rms", "norm", self.d_inner)
-        return rows + linear("out", (self.n_ssm_heads, self.ssm_head_dim), d_model, bias=self.bias)
+        inner = (self.n_ssm_heads, self.ssm_head_dim)
+        return rows + linear("out", inner, d_model, bias=self._biased("out"))
 
     def operations(self, place: Place) -> list[Op | Scan]:
         """The state written and read."""
@@ -106,3 +108,6 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
             State(name="recurrent", width=product(self.d_inner, self.d_state), span="fixed",
                   fmt="fp32"),
         ]  # fmt: skip
+
+    def _biased(self, projection: Literal["in", "out"]) -> bool:
+        return self.bias if isinstance(self.bias, bool) else projection in self.bias

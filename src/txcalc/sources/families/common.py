@@ -88,7 +88,7 @@ def mixture(
     if needs_top_k or c.maybe(*top_k) is not None:
         part["top_k"] = c.size(*top_k, default=top_k_default)
     if shared and shared_bias:
-        shared, d_shared = 1, shared * d_expert
+        shared, d_shared = 1, shared * (d_shared or d_expert)
     if shared:
         part |= {"n_shared": shared} | given(d_shared=d_shared, shared_bias=shared_bias)
     return part | given(**more)

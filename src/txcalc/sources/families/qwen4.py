@@ -1,0 +1,122 @@
+"""Qwen4-Exp: hyper-connections, attention to blocks that an indexer picks, n-gram embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count as counted
+from itertools import islice
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import Tree, decoder, kinds, n_layers
+from txcalc.sources.families.mamba import sized
+from txcalc.sources.families.qwen_next import LAYERS, experts, gated_attention, gated_delta, text_of
+
+MAX_ROWS, MAX_HEADS = 10**10, 10**4
+KNOWN = LAYERS | dict.fromkeys(
+    ("indexed_attention", "qwen_sparse_attention", "deepseek_sparse_attention"), "full"
+)
+
+
+def qwen4_exp(c: Config) -> Tree:
+    """The whole, whose text model is described."""
+    return text_of(c, qwen4_exp_text)
+
+
+def qwen4_exp_text(c: Config) -> Tree:
+    """As the published code of the transformers package.
+
+    How many keys the indexer leaves and what the n-gram layers keep is not modelled, so layers with
+    either are partial.
+    """
+    c.ignore("number_of_conv_states", "output_gate_type", "seed", "split_ngram_parts")
+    interval = sized(c, "full_attention_interval", 4)
+    rule = lambda i: "linear" if (i + 1) % interval else "full"  # noqa: E731
+    layers = kinds(c, n_layers(c), rule, known=KNOWN)
+    d_model, n_streams, rank = (
+        c.size("hidden_size"),
+        sized(c, "hc_count", 4),
+        sized(c, "hc_lowrank", 320),
+    )
+    wide = n_streams * d_model
+    fields: Tree = {"norm": "none", "ffn": experts(c, 10)}
+    inject = {"inject": {"use": "matmul", "dims": [n_streams, wide]}}
+    hyper = {
+        f"{role}_hyper_{name}": tensor
+        for role in ("mixer", "ffn")
+        for name, tensor in (_mixer(wide, rank) | inject).items()
+    }
+    blocks: dict[str, Tree] = {"linear": fields | {"ssm": gated_delta(c), "tensors": hyper}}
+    if "full" in layers:
+        tensors = hyper | _indexer(c)
+        attend = gated_attention(c, 2)
+        blocks["full"] = fields | {"attention": attend, "tensors": tensors, "partial": True}
+    for i, (layer, rows) in enumerate(_tables(c, layers), 1):
+        tensors = hyper | _ngrams(c, rows, wide)
+        blocks[f"ngram_{i}"] = blocks["linear"] | {"tensors": tensors, "partial": True}
+        layers[layer] = f"ngram_{i}"
+    last = {f"hyper_{name}": tensor for name, tensor in _mixer(wide, rank).items()}
+    return decoder(c, blocks, layers, tied=False, final_norm="none", tensors=last)
+
+
+def _mixer(wide: int, rank: int) -> Tree:
+    """What reads one stream out of all."""
+    return {
+        "norm": {"use": "norm", "dims": [wide]},
+        "down": {"use": "matmul", "dims": [rank, wide]},
+        "up": {"use": "matmul", "dims": [wide, rank]},
+    }
+
+
+def _indexer(c: Config) -> Tree:
+    heads, width = c.size("indexer_n_heads"), c.size("indexer_head_dim")
+    if c.size("indexer_kv_heads") != 1:
+        c.refuse("indexer_kv_heads", "this type has one")
+    c.ignore("indexer_budget", "indexer_compress_ratio")
+    return {
+        "indexer_qk": {"use": "matmul", "dims": [(heads + 1) * width, "d_model"]},
+        "indexer_q_norm": {"use": "norm", "dims": [width]},
+        "indexer_k_norm": {"use": "norm", "dims": [width]},
+    }
+
+
+def _tables(c: Config, layers: list[str]) -> Iterator[tuple[int, int]]:
+    """The layers with n-gram embeddings, and the rows of each one's table.
+
+    A table has a part for each head, as long as the next prime that no other part has.
+    """
+    listed = sorted(set(c.sizes("ple_layer_ids") or ()))
+    heads = _ngram_heads(c)
+    base, multiple = (
+        sized(c, "ngram_vocab_size_base", 20_000_000),
+        sized(c, "make_ngram_vocab_size_divisible_by", 128),
+    )
+    if base > MAX_ROWS or heads * len(listed) > MAX_HEADS:
+        c.unsupported("a table of n-grams as large as this")
+    primes = (n for n in counted(base) if _is_prime(n))
+    for layer in listed:
+        if not 0 < layer <= len(layers) or layers[layer - 1] != "linear":
+            c.refuse("ple_layer_ids", f"{layer} is no layer without attention, counted from 1")
+        rows = sum(islice(primes, heads))
+        yield layer - 1, -(-rows // multiple) * multiple
+
+
+def _ngram_heads(c: Config) -> int:
+    return (sized(c, "ngram_size", 3) - 1) * sized(c, "heads_per_ngram", 8)
+
+
+def _ngrams(c: Config, rows: int, wide: int) -> Tree:
+    d_embed, heads = c.size("ple_embed_dim", default=c.size("hidden_size")), _ngram_heads(c)
+    if not heads or d_embed % heads:
+        c.refuse("ple_embed_dim", f"{d_embed} is no multiple of {heads} heads of n-grams")
+    norms = ("key_norm", "query_norm", "conv_norm")
+    return {
+        "ngrams": {"use": "lookup", "dims": [rows, d_embed // heads]},
+        "ngram_key": {"use": "matmul", "dims": [wide, d_embed]},
+        "ngram_value": {"use": "matmul", "dims": ["d_model", d_embed]},
+        "ngram_conv": {"use": "matmul", "dims": [wide, sized(c, "ple_conv_kernel_size", 4)]},
+        **{f"ngram_{name}": {"use": "norm", "dims": [wide]} for name in norms},
+    }
+
+
+def _is_prime(n: int) -> bool:
+    return n > 1 and all(n % i for i in range(2, int(n**0.5) + 1))
