@@ -14,10 +14,14 @@ from txcalc.sources.families.common import Tree
 TEXTS = {
     "aria": "aria_text",
     "emu3": "emu3_text_model",
+    "inkling2": "inkling2_text",
+    "inkling2_loop": "inkling2_loop_text",
+    "inkling_mm_model": "inkling_text",
     "llama4": "llama4_text",
     "mllama": "mllama_text_model",
     "qwen2_5_vl": "qwen2_5_vl_text",
     "qwen2_vl": "qwen2_vl_text",
+    "qwen3_omni_moe_thinker": "qwen3_omni_moe_text",
     "qwen3_vl": "qwen3_vl_text",
     "qwen3_vl_moe": "qwen3_vl_moe_text",
 }
@@ -25,7 +29,10 @@ TEXTS = {
 
 USUAL = {
     "fuyu": "persimmon",
+    "glm4v_moe": "glm4v_moe_text",
     "got_ocr2": "qwen2",
+    "lfm2_vl": "lfm2",
+    "lfm3_vl": "lfm3",
     "llava": "llama",
     "mistral3": "mistral",
     "moss_transcribe_diarize": "qwen3",

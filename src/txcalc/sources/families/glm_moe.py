@@ -26,12 +26,18 @@ _QKV = ["q", "k", "v"]
 
 def glm4_moe(c: Config) -> Tree:
     """arXiv:2508.06471 section 2.1: biases on q, k and v, and norms of q and k, by flag."""
-    attend = attention(
-        c,
-        kv_default=8,
-        bias=_QKV if c.flag("attention_bias", default=False) else False,
-        qk_norm="head" if c.flag("use_qk_norm", default=False) else "none",
-    )
+    normed = c.flag("use_qk_norm", default=False)
+    return _glm_4_5(c, biased=False, qk_norm="head" if normed else "none")
+
+
+def glm4v_moe_text(c: Config) -> Tree:
+    """arXiv:2507.01006: the text model of GLM-4.5V, without norms of q and k."""
+    return _glm_4_5(c, biased=True)
+
+
+def _glm_4_5(c: Config, *, biased: bool, **more: Any) -> Tree:
+    bias = _QKV if c.flag("attention_bias", default=biased) else False
+    attend = attention(c, kv_default=8, bias=bias, **more)
     return _glm(c, attend, _experts(c, shared=1))
 
 

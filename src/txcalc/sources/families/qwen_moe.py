@@ -50,9 +50,18 @@ def qwen3_moe(c: Config) -> Tree:
 
 def qwen3_vl_moe_text(c: Config) -> Tree:
     """arXiv:2511.21631: the same in the text model, without windows."""
+    c.ignore("sliding_window")
     bias = c.flag("attention_bias", default=False)
     attend = attention(c, kv_default=16, bias=bias, qk_norm="head")
     experts = _experts(c, 4)
+    return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
+
+
+def qwen3_omni_moe_text(c: Config) -> Tree:
+    """arXiv:2509.17765: the text model of the thinker, with a window where the file states one."""
+    bias = c.flag("attention_bias", default=False)
+    attend = attention(c, kv_default=4, bias=bias, window=window(c), qk_norm="head")
+    experts = _experts(c, 8, names=["num_experts"])
     return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
 
 
