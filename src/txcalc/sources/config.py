@@ -136,6 +136,12 @@ class Config:
         self._read.add(name)
         return self._tree.get(name)
 
+    def assume(self, **values: int) -> None:
+        """Gives keys that are left out the values that a surrounding config means by that."""
+        assumed = {name: value for name, value in values.items() if name not in self._tree}
+        self._tree = {**self._tree, **assumed}
+        self._read.update(assumed)
+
     def ignore(self, *names: str) -> None:
         """Says that keys change no count of this family."""
         self._read.update(names)

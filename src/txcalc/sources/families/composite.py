@@ -28,16 +28,48 @@ TEXTS = {
 """The text model's type where the whole one allows no other."""
 
 USUAL = {
+    "audioflamingo3": "qwen2",
+    "fun_asr_nano": "qwen3",
     "fuyu": "persimmon",
     "glm4v_moe": "glm4v_moe_text",
+    "glmasr": "llama",
     "got_ocr2": "qwen2",
+    "granite_speech": "granite",
+    "granite_speech_plus": "granite",
     "lfm2_vl": "lfm2",
     "lfm3_vl": "lfm3",
     "llava": "llama",
     "mistral3": "mistral",
     "moss_transcribe_diarize": "qwen3",
+    "musicflamingo": "qwen2",
+    "nemo_speechlm": "nemotron_h",
+    "omniasr": "llama",
+    "qwen2_audio": "qwen2",
+    "qwen3_asr": "qwen3",
+    "vibevoice": "qwen2",
+    "vibevoice_asr": "qwen2",
+    "voxtral": "llama",
+    "voxtral_realtime": "voxtral_realtime_text",
 }
 """The text model's type where the file names none."""
+
+GIVEN = {
+    "qwen2_audio": {
+        "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+    },
+    "voxtral": {
+        "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 8192,
+        "num_hidden_layers": 30, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "head_dim": 128, "max_position_embeddings": 131072,
+    },
+    "voxtral_realtime": {
+        "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 9216,
+        "num_hidden_layers": 26, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "head_dim": 128, "max_position_embeddings": 131072, "sliding_window": 8192,
+    },
+}  # fmt: skip
+"""What the whole gives its text model where the file leaves it out."""
 
 FLAT = ("fuyu", "qwen2_5_vl", "qwen2_vl")
 """Types whose older files have the text model's keys among their own."""
@@ -45,7 +77,9 @@ FLAT = ("fuyu", "qwen2_5_vl", "qwen2_vl")
 CAUSAL = {"fuyu": "FuyuForCausalLM"}
 """Types whose own class is called as a text model's class is."""
 
-_TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver", "qformer")
+_TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver", "qformer",
+           "adaptor", "acoustic_tokenizer_encoder", "semantic_tokenizer_encoder", "semantic_model",
+           "diffusion_head", "word_timestamp")  # fmt: skip
 _BESIDE = ("image_", "video_", "audio_", "vision_", "vq_", "projector_", "multimodal_", "spatial_",
            "mm_", "vocabulary_map")  # fmt: skip
 
@@ -70,10 +104,18 @@ def own(c: Config) -> Tree:
     return _text(c, default=None)
 
 
+def never(c: Config) -> Tree:
+    """A type whose head has a weight of its own, whatever the flags say."""
+    c.ignore("tie_word_embeddings")
+    tree = _text(c, default=None)
+    return tree | ({"head": tree["head"] | {"tied": False}} if "head" in tree else {})
+
+
 def _text(c: Config, *, default: bool | None, forwarded: bool = False) -> Tree:
     """The text model's description; a class of the text model alone decides as that one does."""
     flat = c.type in FLAT and not c.has("text_config")
     text = c if flat else c.needed("text_config")
+    text.assume(**GIVEN.get(c.type, {}))
     if c.task == "conditional":
         text.task = "causal"
     tree = _described(c, text)
