@@ -8,11 +8,13 @@ from txcalc.accounts.fold import layer_notes, shares, tree
 from txcalc.accounts.question import Question
 from txcalc.inventory import ZERO_PARAMETERS, Weight
 from txcalc.model import Model
+from txcalc.parts.ffn import Mixture
 from txcalc.quantity import Quantity, product, total
 from txcalc.report import Figures, Held, Report
 from txcalc.structure import ROLES
 
 UNIT = "parameters"
+ACTIVE = "params.active"
 CONVENTIONS = [
     "a tied head is one tensor with two uses: counted once, with the embedding",
     "active = total minus the experts that a token leaves unused; vocabulary tables whole",
@@ -20,7 +22,7 @@ CONVENTIONS = [
 ]
 _KINDS = {"matmul": "matmul", "biases": "bias"}
 _BLOCK = ("", *(f".{role}{kind}" for role in ROLES for kind in ("", ".matmul", ".biases")),
-          ".norms", ".tensors", ".matmul", ".biases")  # fmt: skip
+          ".norms", ".hyper", ".tensors", ".matmul", ".biases")  # fmt: skip
 _BESIDE = ("embedding", "final_norm", "head", "tensors")
 _TOPS = ("blocks", "final_norm", "head", "tensors", "total", "active", "buffers", "mtp")
 _IF_ANY = ("params.tensors", "params.mtp")
@@ -28,7 +30,13 @@ _IF_ANY = ("params.tensors", "params.mtp")
 
 def account(model: Model, question: Question) -> Report:
     """Parameters of embeddings, blocks, final norm and head; leaves are rows, the rest sums."""
-    found = figures(model)
+    found, refused = figures(model), {}
+    for kind in model.layers:
+        if isinstance(kind.block.ffn, Mixture) and kind.block.ffn.top_k is None:
+            del found[ACTIVE]
+            why = f"its block {kind.name!r} does not say how many experts a token uses"
+            refused = {ACTIVE: why}
+            break
     blocks = [
         address
         for kind in model.layers
@@ -39,7 +47,7 @@ def account(model: Model, question: Question) -> Report:
     shown = [
         *(name for name in found if name.startswith("params.embedding") and "_bias" not in name),
         *blocks,
-        *(a for name in _TOPS if (a := f"params.{name}") not in _IF_ANY or found[a].value),
+        *(a for name in _TOPS if (a := f"params.{name}") in found and _is_shown(a, found)),
     ]
     return Report(
         title="parameters",
@@ -50,9 +58,14 @@ def account(model: Model, question: Question) -> Report:
         shown=shown,
         shares=shares(found, "params", shown),
         notes=layer_notes("params", model),
+        refused=refused,
         block_kinds=list(model.blocks),
         conventions=CONVENTIONS,
     )
+
+
+def _is_shown(address: str, found: Figures) -> bool:
+    return address not in _IF_ANY or bool(found[address].value)
 
 
 def tensors(model: Model) -> dict[str, Held]:
@@ -72,7 +85,7 @@ def figures(model: Model) -> Figures:
     found.setdefault("params.embedding.positions", ZERO_PARAMETERS)
     for kind in model.layers:
         found |= _by_kind(f"params.block.{kind.name}", kind.rows, found)
-    found["params.active"] = _active(model, found)
+    found[ACTIVE] = _active(model, found)
     buffers = (product(h.layers, h.weight.buffered) for h in tensors(model).values())
     found["params.buffers"] = total(buffers, UNIT)
     found["params.mtp"] = _mtp(model, found)

@@ -14,10 +14,12 @@ from txcalc.sources.families.common import Tree
 TEXTS = {
     "aria": "aria_text",
     "emu3": "emu3_text_model",
+    "hy_v4_vl": "hy_v4_vl_text",
     "inkling2": "inkling2_text",
     "inkling2_loop": "inkling2_loop_text",
     "inkling_mm_model": "inkling_text",
     "llama4": "llama4_text",
+    "minimax_m3_vl": "minimax_m3_vl_text",
     "mllama": "mllama_text_model",
     "qwen2_5_vl": "qwen2_5_vl_text",
     "qwen2_vl": "qwen2_vl_text",

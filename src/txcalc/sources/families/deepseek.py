@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, glu, grid, kinds, n_layers
+from txcalc.sources.families.common import (
+    Tree,
+    decoder,
+    glu,
+    grid,
+    kinds,
+    n_layers,
+    text_model,
+)
 from txcalc.sources.families.mla import dense_first, experts, indexer, latent, modules
 
 INDEXERS = {"full": "full", "shared": "shared"}
@@ -16,7 +24,9 @@ def deepseek_v2(c: Config) -> Tree:
     """arXiv:2405.04434: latent attention, shared experts, the first layers dense."""
     bias = c.flag("mlp_bias", default=False)
     attend = latent(c, q_default=1536)
-    return _model(c, {"latent": attend}, dense=0, bias=bias, shared=2, router_bias=False)
+    return _model(
+        c, {"latent": attend}, dense=0, bias=bias, shared=2, router_bias=False, needs_top_k=False
+    )
 
 
 def deepseek_v3(c: Config) -> Tree:
@@ -80,14 +90,9 @@ def axk2(c: Config) -> Tree:
 
 def kimi_k25(c: Config) -> Tree:
     """Kimi-K2.5: DeepSeek-V3 beside a vision tower; its head is tied unless the file says not."""
-    text = c.needed("text_config")
-    c.ignore("vision_config")
-    tree = deepseek_v3(text)
-    tied = c.flag("tie_word_embeddings", default=True)
-    if "head" in tree:
-        tree["head"]["tied"] = tied
-    notes = [*tree.get("notes", []), "left out: the vision tower"]
-    return tree | {"scope": "text", "notes": notes}
+    if not c.has("tie_word_embeddings") and c.needed("text_config").has("tie_word_embeddings"):
+        c.refuse("tie_word_embeddings", "missing, but it is needed beside text_config's")
+    return text_model(c, deepseek_v3, "the vision tower", tied=True)
 
 
 def index_types(c: Config, count: int) -> list[str]:

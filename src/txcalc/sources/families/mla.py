@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, kinds, mixture
+from txcalc.sources.families.common import FFN, Tree, given, kinds, mixture
 
-MLP = {"dense": "dense", "sparse": "moe"}
 EXPERTS = ("n_routed_experts", "num_local_experts", "num_experts")
 UNKNOWN_MODULES = "left out: the modules that predict further tokens"
 
@@ -17,12 +16,14 @@ def latent(
     c: Config,
     *,
     q_default: int | None = None,
+    v_default: int | None = None,
     rope: Sequence[str] = ("qk_rope_head_dim",),
     **more: Any,
 ) -> Tree:
     """Latent attention by today's usual keys.
 
-    ``q_default`` is a type's rank of the query, ``rope`` its names of the rotary channels.
+    ``q_default`` is a type's rank of the query, ``v_default`` its width of a value head, ``rope``
+    its names of the rotary channels.
     """
     stated = None if c.null("q_lora_rank") else q_default
     nope, rotary = c.size("qk_nope_head_dim"), c.size(*rope)
@@ -37,7 +38,7 @@ def latent(
         "kv_rank": c.size("kv_lora_rank"),
         "nope_dim": nope,
         "rope_dim": rotary,
-        "v_dim": c.size("v_head_dim"),
+        "v_dim": c.size("v_head_dim", default=v_default),
         **given(bias=c.flag("attention_bias", default=False), **more),
     }
 
@@ -66,12 +67,9 @@ def experts(
     """
     null = any(c.null(name) for name in shared_names)
     count = c.count(*shared_names, default=0 if null else shared)
-    if not biased:
-        return mixture(c, n_experts=names, shared=count, **more)
-    if not count:
+    if biased and not count:
         c.unsupported("a shared expert of width 0 with a bias")
-    width = count * c.size("moe_intermediate_size")
-    return mixture(c, n_experts=names, shared=1, d_shared=width, shared_bias=True, **more)
+    return mixture(c, n_experts=names, shared=count, shared_bias=biased, **more)
 
 
 def dense_first(c: Config, count: int, default: int, *, listed: bool = False) -> list[str]:
@@ -83,7 +81,7 @@ def dense_first(c: Config, count: int, default: int, *, listed: bool = False) ->
         return "moe" if i >= first and i % every == 0 else "dense"
 
     if listed:
-        return kinds(c, count, rule, key="mlp_layer_types", known=MLP)
+        return kinds(c, count, rule, key="mlp_layer_types", known=FFN)
     if every != 1:
         c.unsupported("a moe_layer_freq other than 1 in this type")
     return [rule(i) for i in range(count)]

@@ -1,0 +1,77 @@
+"""Kimi Linear and Ling 3: Kimi delta attention, and latent attention every few layers."""
+
+from __future__ import annotations
+
+from txcalc.sources.config import Config
+from txcalc.sources.families.common import Tree, decoder, glu, grid, kinds, n_layers
+from txcalc.sources.families.mla import dense_first, experts, latent, unknown_modules
+
+_KINDS = {"full_attention": "full", "linear_attention": "linear"}
+_TOP_K = ("num_experts_per_token", "num_experts_per_tok")
+_LIMIT = ("model_max_length", "max_position_embeddings")
+_EXPERTS = ("num_experts", "num_local_experts")
+
+
+def kimi_linear(c: Config) -> Tree:
+    """arXiv:2510.26692: three linear layers to a latent one, which has no positions."""
+    linear = c.inner("linear_attn_config")
+    heads, head_dim, taps = c.maybe("linear_num_heads"), c.maybe("linear_head_dim"), 4
+    if linear is not None:
+        heads, head_dim = linear.maybe("num_heads") or heads, linear.maybe("head_dim") or head_dim
+        taps = linear.size("short_conv_kernel_size", default=taps)
+    else:
+        taps = c.size("linear_conv_kernel_dim", default=taps)
+    width = head_dim or 128
+    delta = {"kind": "kda", "n_heads": heads or 32, "head_dim": width, "d_conv": taps}
+    count = n_layers(c)
+    mixer_of = kinds(c, count, lambda i: "full" if i and i % 4 == 0 else "linear", known=_KINDS)
+    if linear is not None and not c.has("layer_types"):
+        mixer_of = _listed(linear, count) or mixer_of
+    return _hybrid(c, delta | {"gate_rank": width}, latent(c), mixer_of, dense=1)
+
+
+def bailing_hybrid(c: Config) -> Tree:
+    """Ling 3: gates of full rank, and a gate of each head of the latent layers."""
+    c.ignore("kda_safe_gate", "kda_lower_bound", "mtp_loss_scaling_factor")
+    if c.has("group_norm_size") or any(
+        "BailingMoe" in str(x) for x in c.raw("architectures") or []
+    ):
+        c.unsupported("the lightning attention of this type's earlier models")
+    heads = c.size("num_attention_heads")
+    width = c.size("head_dim", default=128)
+    taps = c.size("short_conv_kernel_size", default=4)
+    delta = {
+        "kind": "kda",
+        "n_heads": c.size("linear_num_heads", default=heads),
+        "head_dim": c.size("linear_head_dim", default=width),
+        "d_conv": c.size("linear_conv_kernel_dim", default=taps),
+    }
+    every = c.size("layer_group_size", default=6)
+    mixer_of = kinds(
+        c, n_layers(c), lambda i: "linear" if (i + 1) % every else "full", known=_KINDS
+    )
+    return _hybrid(c, delta, latent(c, gate="head"), mixer_of, dense=2)
+
+
+def _hybrid(c: Config, delta: Tree, attend: Tree, mixer_of: list[str], *, dense: int) -> Tree:
+    """A decoder of both; neither type ties its head, whatever the file says."""
+    ffn_of = dense_first(c, len(mixer_of), dense, listed=True)
+    ffns = {"dense": glu(c)} if "dense" in ffn_of else {}
+    if "moe" in ffn_of:
+        ffns["moe"] = experts(c, names=_EXPERTS, top_k=_TOP_K, router_bias="buffer")
+    mixers = {"linear": {"ssm": delta}, "full": {"attention": attend}}
+    blocks, layers = grid(mixers, mixer_of, ffns, ffn_of, norm="rms")
+    tree = decoder(c, blocks, layers, tied=False, limit=_LIMIT, **unknown_modules(c))
+    if "head" in tree:
+        tree["head"]["tied"] = False
+    return tree
+
+
+def _listed(linear: Config, count: int) -> list[str] | None:
+    """Layers by their numbers from 1, where both lists are there."""
+    full, delta = linear.sizes("full_attn_layers"), linear.sizes("kda_layers")
+    if full is None or delta is None:
+        return None
+    if sorted([*full, *delta]) != list(range(1, count + 1)):
+        linear.refuse("kda_layers", f"with full_attn_layers, not each of {count} layers once")
+    return ["full" if i in full else "linear" for i in range(1, count + 1)]
