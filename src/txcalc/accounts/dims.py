@@ -14,7 +14,7 @@ def account(model: Model, question: Question) -> Report:
     for stack in model.stacks.values():
         for count in stack.counts.values():
             if isinstance(count, Letter):
-                letters.setdefault(count.name, count)
+                letters[count.path] = count
     by_name: dict[str, list[Letter]] = {}
     for letter in letters.values():
         by_name.setdefault(letter.name, []).append(letter)
