@@ -27,7 +27,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """One kind of layer: its sub-layers by role, and where its norms stand.
 
     ``pre`` and ``post`` norms stand before or after each sub-layer, ``post`` after its sum with the
-    stream and ``output`` before that (arXiv:2501.00656 section 3.2); ``sandwich`` has both;
+    stream and ``output`` before that (arXiv:2501.00656); ``sandwich`` has both;
     ``parallel`` sub-layers share one norm before them or, with ``parallel_two_norms``, have one
     each.  Attention and ssm in one block run side by side behind one norm.  ``shared`` layers of a
     kind have one set of weights; a pass runs a layer as often as it ``loops`` (arXiv:1807.03819),
@@ -146,8 +146,14 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         names = list(dict.fromkeys([*self.first, *self.pattern, *self.last]))
         if len(names) == 1:
             return {names[0]: self.count}
+        stack = self.count.path.rpartition(".")[0]
         return {
-            name: defined(f"n_{name}", self._count(name), about=f"layers that are {name} blocks")
+            name: defined(
+                f"n_{name}",
+                self._count(name),
+                f"{stack}.n_{name}",
+                f"layers that are {name} blocks",
+            )
             for name in names
         }
 
