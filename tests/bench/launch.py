@@ -1,6 +1,6 @@
-"""Runs two commands in turns and tells the time and the memory of each run, as JSON.
+"""Runs commands in turns and tells the times and the memory of each run, as JSON.
 
-    python -I -S launch.py ROUNDS COMMAND COMMAND
+    python -I -S launch.py ROUNDS COMMAND...
 
 A command is a JSON list.  This runs in a process of its own because a child's peak of memory is
 never below that of the process it was started from, and pytest is larger than what is measured.
@@ -12,8 +12,8 @@ import sys
 import time
 
 
-def run(command: list[str]) -> tuple[float, int]:
-    """Seconds and peak resident KiB of one run, whose output goes to a pipe."""
+def run(command: list[str]) -> tuple[float, float, int]:
+    """Seconds, seconds of computing and peak resident KiB of a run whose output goes to a pipe."""
     ours, theirs = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, theirs, 1), (os.POSIX_SPAWN_CLOSE, ours)]
     start = time.perf_counter()
@@ -26,7 +26,8 @@ def run(command: list[str]) -> tuple[float, int]:
     os.close(ours)
     if status:
         raise SystemExit(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
-    return seconds, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+    peak = usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+    return seconds, usage.ru_utime + usage.ru_stime, peak
 
 
 def main() -> None:
