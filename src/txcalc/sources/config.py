@@ -142,6 +142,10 @@ class Config:
         self._tree = {**self._tree, **assumed}
         self._read.update(assumed)
 
+    def forget(self, *names: str) -> None:
+        """Drops keys that speak of this config as of a model by itself."""
+        self._tree = {name: value for name, value in self._tree.items() if name not in names}
+
     def ignore(self, *names: str) -> None:
         """Says that keys change no count of this family."""
         self._read.update(names)

@@ -24,6 +24,7 @@ TYPES = {
     "blenderbot": "bart.pegasus:conditional",
     "blenderbot-small": "bart.blenderbot_small:conditional",
     "bloom": "bloom.bloom",
+    "blt": "blt.blt",
     "camembert": "bert.roberta:masked",
     "codegen": "gpt.gptj",
     "cohere": "cohere.cohere",
@@ -51,6 +52,7 @@ TYPES = {
     "electra": "electra.electra:masked",
     "emu3": "composite.untied:conditional",
     "emu3_text_model": "kin.emu3",
+    "encoder-decoder": "pairs.encoder_decoder:conditional",
     "ernie": "bert.ernie:masked",
     "ernie4_5": "kin.ernie4_5",
     "ernie4_5_moe": "ernie_moe.ernie4_5_moe",
@@ -71,6 +73,7 @@ TYPES = {
     "fun_asr_nano": "composite.tied:conditional",
     "funnel": "longrange.funnel:masked",
     "fuyu": "composite.untied",
+    "git": "git.git",
     "glm": "glm.glm",
     "glm4": "glm.glm4",
     "glm4_moe": "glm_moe.glm4_moe",
@@ -300,7 +303,8 @@ _HARMLESS = {
     "dropout", "layerdrop", "activation", "summary_type", "summary_use_proj", "summary_activation",
     "summary_proj_to_labels", "scale_attn_weights", "scale_attn_by_inverse_layer_idx",
     "norm_topk_prob", "routed_scaling_factor", "n_group", "topk_group", "scoring_func",
-    "topk_method", "quantization_config", "clip_qkv",
+    "topk_method", "quantization_config", "clip_qkv", "aux_loss_alpha", "seq_aux", "ep_size",
+    "indexer_rope_interleave", "swiglu_limit",
     "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32", "attention_softmax_in_fp32",
 }  # fmt: skip
 _HARMLESS_ENDINGS = ("_token_id", "_token_ids", "_dropout", "_pdrop", "_dropout_prob", "_drop")
