@@ -21,6 +21,7 @@ CONVENTIONS = [
     "token = bytes that one token writes in all layers; growth = what one more token adds at ctx",
     "a window keeps min(ctx, window) tokens; sequence = growing, fixed and cross parts at ctx",
 ]
+ENTRIES = "compressed entries: one a complete block of tokens, so token and growth are their mean"
 PARTS = ("token", "growth", "fixed", "cross", "sequence")
 
 
@@ -45,9 +46,14 @@ def account(model: Model, question: Question) -> Report:
         shown=kinds + [f"kvcache.{part}" for part in (*PARTS, "total")],
         block_kinds=list(model.blocks),
         assumptions=[*assumptions(model, question), f"batch {question.batch}"],
-        conventions=CONVENTIONS,
+        conventions=[*CONVENTIONS, *([ENTRIES] if _has_entries(model) else [])],
         warnings=position_warnings(model, workload.ctx),
     )
+
+
+def _has_entries(model: Model) -> bool:
+    states = (s for kind in model.decoder_layers for s in kind.block.state(kind.d_model).values())
+    return any(state.block is not None for state in states)
 
 
 def assumptions(model: Model, question: Question) -> list[str]:
@@ -101,8 +107,9 @@ def _kept(part: str, state: State, workload: Workload) -> Quantity:
         case ("token", "own"):
             return _written(state)
         case ("growth", "own"):
-            bounded = state.window is not None or state.block is not None
-            return _within(ctx + ONE, state) - _within(ctx, state) if bounded else ONE
+            if state.window is None or state.block is not None:
+                return _written(state)
+            return _within(ctx + ONE, state) - _within(ctx, state)
         case ("sequence", "own"):
             return _within(ctx, state)
         case ("cross" | "sequence", "source"):

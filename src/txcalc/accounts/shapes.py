@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from txcalc.accounts.question import Question, positive, refuse_partial
 from txcalc.inventory import Op, Weight
 from txcalc.model import Layers, Model
-from txcalc.quantity import Letter, Quantity, product
+from txcalc.quantity import Letter, product
 from txcalc.report import Report, Shape
 from txcalc.structure import Block
 
@@ -81,18 +81,10 @@ class _Block:
         """A sub-layer: its products, those without a weight before the last one."""
         inside = [(name, row) for name, row in self._rows.items() if name.startswith(f"{role}.")]
         products = [(name, self._product(row)) for name, row in inside if row.use == "matmul"]
-        operations = [
-            (name, op)
-            for name, op in self._block.operations(self._d_model).items()
-            if isinstance(op, Op)
-        ]
-        scored = [
-            p
-            for name, op in operations
-            if name.startswith(f"{role}.")
-            for p in self._scores(name, op)
-        ]
-        for i, (name, shape) in enumerate([*products[:-1], *scored, *products[-1:]]):
+        scored = self._scored(role)
+        names = [name.removeprefix(f"{role}.") for name, _ in products]
+        out = names.index("o_down") if "o_down" in names else len(products) - 1
+        for i, (name, shape) in enumerate([*products[:out], *scored, *products[out:]]):
             yield name, shape, "" if i else "leaves"
 
     def _product(self, row: Weight) -> Shape:
@@ -103,11 +95,13 @@ class _Block:
                 copies: Shape = () if row.used.value == 1 else (row.used,)
                 return self._batch, self._tokens, *copies, *row.outputs
 
-    def _scores(self, name: str, op: Op) -> list[tuple[str, Shape]]:
-        role = name.partition(".")[0]
-        merged: Quantity = product(op.heads, op.d_v)
-        keys = self._tokens if op.block is None else self._tokens // op.block
-        return [
-            (name, (self._batch, op.heads, self._tokens, keys)),
-            (f"{role}.merged", (self._batch, self._tokens, merged)),
-        ]
+    def _scored(self, role: str) -> list[tuple[str, Shape]]:
+        """Scores, and the heads that the last of them leave side by side."""
+        points: list[tuple[str, Shape]] = []
+        merged: Shape = ()
+        for name, op in self._block.operations(self._d_model).items():
+            if isinstance(op, Op) and name.startswith(f"{role}."):
+                keys = self._tokens if op.block is None else self._tokens // op.block
+                points.append((name, (self._batch, op.heads, self._tokens, keys)))
+                merged = (self._batch, self._tokens, product(op.heads, op.d_v))
+        return [*points, *([(f"{role}.merged", merged)] if merged else [])]

@@ -90,6 +90,8 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             gates = queries[:1] if self.gated == "head" else queries
             rows += linear("gate", d_in, gates, bias=self._biased("gate"))
         rows += self._keys_and_values(place)
+        if self.indexer is not None:
+            rows += self.indexer.weights(place)
         rows += linear("o", (self.n_heads, self.d_v), (place.d_model,), bias=self._biased("o"))
         rows += self._norms()
         if self.sinks:
@@ -97,8 +99,6 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         if self.differential:
             lambdas = ("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2")
             rows += [Weight(name=n, use="elementwise", outputs=(self.d_qk,)) for n in lambdas]
-        if self.indexer is not None:
-            rows += self.indexer.weights(place)
         return rows
 
     def operations(self, place: Place) -> list[Op | Scan]:

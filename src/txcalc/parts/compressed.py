@@ -57,24 +57,24 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
 
     def weights(self, place: Place) -> list[Weight]:
         """Queries by their latent, the shared key, the grouped output, sinks and entries."""
-        d_model, latent, heads = (place.d_model,), (self.q_rank,), (self.n_heads, self.head_dim)
-        group = (product(*heads) / self.o_groups,)
+        d_model, latent = (place.d_model,), (self.q_rank,)
+        group = (product(self.n_heads, self.head_dim) / self.o_groups,)
         rows = linear("q_down", d_model, latent)
         rows += norm_weights("rms", "q_norm", self.q_rank)
-        rows += linear("q_up", latent, heads)
+        rows += linear("q_up", latent, (self.n_heads, self.head_dim))
         rows += linear("kv", d_model, (self.head_dim,))
         rows += norm_weights("rms", "kv_norm", self.head_dim)
+        if self.block is not None:
+            rows += self._compressor("entry_", self.block, self.head_dim, place)
+        if self.block is not None and self.indexer is not None:
+            heads, width = self.indexer.index_heads, self.indexer.index_dim
+            rows += self._compressor("indexer_", self.block, width, place)
+            rows += linear("indexer_q", latent, (heads, width))
+            rows += linear("indexer_weights", d_model, (heads,))
         rows += linear("o_down", group, (self.o_rank,), copies=self.o_groups, used=self.o_groups)
         rows += linear("o_up", (self.o_groups, self.o_rank), d_model)
         rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
-        if self.block is None:
-            return rows
-        rows += self._compressor("entry_", self.block, self.head_dim, place)
-        if self.indexer is None:
-            return rows
-        rows += self._compressor("indexer_", self.block, self.indexer.index_dim, place)
-        rows += linear("indexer_q", latent, (self.indexer.index_heads, self.indexer.index_dim))
-        return rows + linear("indexer_weights", d_model, (self.indexer.index_heads,))
+        return rows
 
     def _compressor(self, prefix: str, block: Letter, width: Letter, place: Place) -> list[Weight]:
         """Projections of a token's part in its entry and of its weight, and the entry's norm."""

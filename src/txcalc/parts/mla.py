@@ -60,11 +60,11 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
         if self.gate in ("head", "channel"):
             gates = (self.n_heads,) if self.gate == "head" else (self.n_heads, self.v_dim)
             rows += linear("gate", d_model, gates)
+        if self.indexer is not None and self.q_rank is not None:
+            rows += self.indexer.weights(place, self.q_rank)
         rows += linear("o", (self.n_heads, self.v_dim), d_model, bias=self.bias or self.o_bias)
         if self.sinks:
             rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
-        if self.indexer is not None and self.q_rank is not None:
-            rows += self.indexer.weights(place, self.q_rank)
         return rows
 
     def _queries(self, place: Place) -> list[Weight]:

@@ -92,6 +92,7 @@ def kimi_k25(c: Config) -> Tree:
     """Kimi-K2.5: DeepSeek-V3 beside a vision tower; its head is tied unless the file says not."""
     if not c.has("tie_word_embeddings") and c.needed("text_config").has("tie_word_embeddings"):
         c.refuse("tie_word_embeddings", "missing, but it is needed beside text_config's")
+    c.ignore("ignore_index", "use_unified_vision_chunk", "video_placeholder")
     return text_model(c, deepseek_v3, "the vision tower", tied=True)
 
 

@@ -37,6 +37,7 @@ def deepseek_v4(c: Config) -> Tree:
         if block["ffn"] == by_id:
             block["tensors"] = ids
     c.ignore("num_key_value_heads", "attention_bias", "qk_rope_head_dim")
+    c.ignore("compress_rope_theta", "expert_dtype")
     return decoder(c, blocks, layers, tied=False, **_head(c), **unknown_modules(c))
 
 
