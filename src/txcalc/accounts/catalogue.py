@@ -1,15 +1,30 @@
-"""The one figure and the source that a list of models tells of each."""
+"""What a list of models tells of each: its kind, its parameters and its source."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from txcalc.accounts import params
 from txcalc.accounts.question import Question
 from txcalc.model import Model
+from txcalc.parts import Mixture
 from txcalc.report import Report
+
+Kind = Literal["dense", "moe", "hybrid", "recurrent", "encoder", "encoder-decoder"]
+
+
+def kind(model: Model) -> Kind:
+    """What a model is built like, seen from its blocks alone."""
+    if model.has_encoder:
+        return "encoder-decoder" if model.has_decoder else "encoder"
+    blocks = model.blocks.values()
+    if any(block.ssm for block in blocks):
+        return "hybrid" if any(block.attention for block in blocks) else "recurrent"
+    return "moe" if any(isinstance(block.ffn, Mixture) for block in blocks) else "dense"
 
 
 def account(model: Model, question: Question) -> Report:
-    """``params.total``."""
+    """``params.total``, with the model's kind as its note."""
     figures = params.sums(model)
     return Report(
         title="bundled models",
@@ -17,5 +32,6 @@ def account(model: Model, question: Question) -> Report:
         source=model.source,
         figures=figures,
         shown=["params.total"],
+        notes={"params.total": kind(model)},
         block_kinds=list(model.blocks),
     )

@@ -4,11 +4,16 @@ from typing import Annotated
 
 import typer
 
+from txcalc.accounts import ask
+from txcalc.accounts.catalogue import Kind
 from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.app import app
-from txcalc.cli.output import Models, answer
+from txcalc.cli.output import Models, answer, emit
+from txcalc.errors import UnknownModelError
+from txcalc.render.text import render
 from txcalc.sources import bundled
+from txcalc.sources.load import load
 
 
 @app.command("params")
@@ -175,6 +180,21 @@ def show(
 
 
 @app.command("models")
-def models_(fmt: opt.FormatOption = "table") -> None:
-    """The bundled models with their totals and sources."""
-    answer("catalogue", Models(bundled.names()), Question(), fmt, "catalogue")
+def models_(
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+    ] = None,
+    kind: Annotated[Kind | None, typer.Option(help="only models of a kind")] = None,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """The bundled models by kind, with totals and sources."""
+    named = [n for n in bundled.names() if not having or any(text in n for text in having)]
+    chosen = [load(name) for name in named]
+    reports = [ask.account("catalogue", model, Question()) for model in chosen]
+    if kind:
+        reports = [report for report in reports if report.notes["params.total"] == kind]
+    if not reports:
+        raise UnknownModelError(
+            f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
+        )
+    emit(render(reports, fmt, "catalogue"), [])

@@ -124,9 +124,14 @@ def _step(prefix: str) -> str:
 
 
 def catalogue(reports: Sequence[Report]) -> Sheet:
-    """One row a model."""
-    rows = [[r.model, r.source, cell(r.figures[a])] for r in reports for a in r.shown]
-    return Sheet("bundled models", ["model", "source", "parameters"], rows, [], left=2)
+    """One row a model, the kinds in groups."""
+    address = "params.total"
+    rows = [[r.model, r.notes[address], r.source, cell(r.figures[address])] for r in reports]
+    rows.sort(key=lambda row: row[1])
+    kinds = [row[1] for row in rows]
+    for row, above in zip(rows[1:], kinds, strict=False):
+        row[1] = "" if row[1] == above else row[1]
+    return Sheet("models", ["model", "kind", "source", "parameters"], rows, [], left=3)
 
 
 def pictures(report: Report) -> list[str]:
