@@ -42,7 +42,7 @@ def ibert(c: Config) -> Tree:
     """arXiv:2101.01321: RoBERTa in integers; an encoder only."""
     c.only("masked", "body")
     c.ignore("quant_mode", "force_dequant")
-    return roberta(c)
+    return _bert(c, layer(c, decodes=False), context=_beyond_padding(c))
 
 
 def roberta_prelayernorm(c: Config) -> Tree:
@@ -96,7 +96,7 @@ def layoutlm(c: Config) -> Tree:
     c.only("masked", "body")
     rows = c.size("max_2d_position_embeddings", default=1024)
     tables = {f"{name}_positions": lookup(rows) for name in ("x", "y", "height", "width")}
-    return _bert(c, layer(c), pooled="always", tensors=tables)
+    return _bert(c, layer(c, decodes=False), pooled="always", tensors=tables)
 
 
 def tapas(c: Config) -> Tree:

@@ -98,7 +98,7 @@ def mpt(c: Config) -> Tree:
 def _as_the_class_has_it(c: Config) -> None:
     """Refuses what MosaicML's own code builds, but the class does not."""
     c.ignore("attn_impl", "clip_qkv", "softmax_scale", "prefix_lm", "attn_uses_sequence_id")
-    c.ignore("alibi_bias_max", "attn_pdrop")
+    c.ignore("alibi_bias_max", "attn_pdrop", "architectures", "model_type")
     kind = c.word("attn_type", default="multihead_attention")
     if c.flag("qk_ln", default=False) or not c.flag("alibi", default=True):
         c.unsupported("qk_ln, or positions other than ALiBi, of type 'mpt'")

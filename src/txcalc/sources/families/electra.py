@@ -23,7 +23,7 @@ def albert(c: Config) -> Tree:
     inner = c.size("inner_group_num", default=1)
     if groups > count:
         c.refuse("num_hidden_groups", f"{groups} groups for {count} layers")
-    block = layer(c, shared=True)
+    block = layer(c, decodes=False, shared=True)
     layers = [f"group{i * groups // count}-{j}" for i in range(count) for j in range(inner)]
     blocks = dict.fromkeys(layers, block)
     n = c.size("num_labels", default=len(c.raw("id2label") or "no"))

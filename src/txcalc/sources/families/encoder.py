@@ -21,6 +21,15 @@ POOLER: Tree = {
 }
 """A dense layer over the first token of each sequence."""
 
+SECOND_BIAS: Tree = {"second_bias": {"use": "bias", "dims": ["vocab"]}}
+"""The bias that the output has beside the head's, where the two are not tied."""
+
+_UNUSED = (
+    "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+    "pooler_size_per_head", "pooler_type",
+)  # fmt: skip
+"""Keys of the first BERT files that no class reads."""
+
 Pooled = Literal["body", "always", "never"]
 """Which classes have the pooler: the one without a head, all, or none."""
 
@@ -85,10 +94,6 @@ def encoder(
     blocks: Mapping[str, Tree] | Tree,
     layers: list[str] | int | None = None,
     *,
-    positions: Tree | None = None,
-    token_types: int = 0,
-    embedding_norm: str = "layer",
-    final_norm: str = "none",
     head: Tree | None = None,
     untied: Tree | None = None,
     pooled: Pooled = "body",
@@ -98,55 +103,67 @@ def encoder(
     vocab: tuple[str, ...] = ("vocab_size",),
     context: int | None = None,
     decodes: bool | None = None,
-    **more: Any,
+    embedding: Tree | None = None,
+    **shared: Any,
 ) -> Tree:
     """The description of an encoder, or of a decoder of the same layers.
 
-    ``blocks`` is one block, or blocks by name with the name of each of the ``layers``.  ``head``
-    are the fields of the masked-LM head beside its bias, ``untied`` tensors that an untied one has
-    in addition; ``pretraining`` what the class ForPreTraining has in addition.
+    ``blocks`` is one block, or blocks by name with the name of each of the ``layers``; ``shared``
+    is what the stack's layers share.  ``head`` are the fields of the masked-LM head beside its
+    bias, ``untied`` tensors that an untied one has in addition, ``pretraining`` those of the class
+    ForPreTraining.
     """
-    wanted = c.raw("architectures")
-    first = str(wanted[0]) if isinstance(wanted, list) and wanted else ""
-    beyond = first.endswith("ForPreTraining")
-    if beyond and pretraining is None:
-        c.unsupported(f"the class {first!r}")
-    stack = _stack(blocks, n_layers(c) if layers is None else layers)
-    stack |= given(positions=positions, token_types=token_types or None)
-    stack |= given(embedding_norm=embedding_norm, final_norm=final_norm)
+    c.ignore(*_UNUSED)
     named = {"encoder": blocks} if "norm" in blocks else blocks
-    extra = dict(tensors or {})
-    if pooled == "always" or (pooled == "body" and (c.task == "body" or beyond)):
-        extra |= POOLER
-    described: Tree = {
+    stack = _stack(list(named), n_layers(c) if layers is None else layers, **shared)
+    used = {*stack.get("first", []), *stack["pattern"]}
+    output = _head(c, head or {})
+    extra = (tensors or {}) | _more_of_the_class(c, pooled, pretraining)
+    if output and not output["tied"]:
+        extra |= untied or {}
+    return {
         "d_model": c.size(*width),
         "vocab": c.size(*vocab),
-        **given(context=context or c.maybe("max_position_embeddings")),
-        "blocks": {name: block for name, block in named.items() if name in _used(stack)},
+        **given(context=context or c.maybe("max_position_embeddings"), embedding=embedding),
+        "blocks": {name: block for name, block in named.items() if name in used},
         "layers" if (_decodes(c) if decodes is None else decodes) else "encoder": stack,
-        **more,
+        **given(head=output or None, tensors=extra or None),
     }
-    if c.task != "body":
-        tied = c.flag("tie_word_embeddings", default=True)
-        described["head"] = {"tied": tied, "bias": True, "transform": "layer"} | (head or {})
-        extra |= {} if described["head"]["tied"] else (untied or {})
-        extra |= (pretraining or {}) if beyond else {}
-    return described | given(tensors=extra or None)
 
 
-SECOND_BIAS: Tree = {"second_bias": {"use": "bias", "dims": ["vocab"]}}
-"""The bias that the output has beside the head's, where the two are not tied."""
+def _stack(
+    names: list[str],
+    layers: list[str] | int,
+    *,
+    embedding_norm: str = "layer",
+    final_norm: str = "none",
+    positions: Tree | None = None,
+    token_types: int = 0,
+) -> Tree:
+    shape = pattern(layers) if isinstance(layers, list) else {"count": layers, "pattern": names}
+    shape |= given(embedding_norm=embedding_norm, final_norm=final_norm)
+    return shape | given(positions=positions, token_types=token_types or None)
 
 
-def _stack(blocks: Mapping[str, Tree] | Tree, layers: list[str] | int) -> Tree:
-    if isinstance(layers, int):
-        names = ["encoder"] if "norm" in blocks else list(blocks)
-        return {"count": layers, "pattern": names}
-    return pattern(layers)
+def _head(c: Config, fields: Tree) -> Tree:
+    """The head, by default tied and BERT's; none of a class without."""
+    if c.task == "body":
+        return {}
+    tied = c.flag("tie_word_embeddings", default=True)
+    return {"tied": tied, "bias": True, "transform": "layer"} | fields
 
 
-def _used(stack: Tree) -> set[str]:
-    return {*stack.get("first", []), *stack["pattern"]}
+def _more_of_the_class(c: Config, pooled: Pooled, pretraining: Tree | None) -> Tree:
+    """The pooler, and what only the class ForPreTraining has."""
+    classes = c.raw("architectures")
+    name = str(classes[0]) if isinstance(classes, list) and classes else ""
+    beyond = name.endswith("ForPreTraining")
+    if beyond and pretraining is None:
+        c.unsupported(f"the class {name!r}")
+    found = (pretraining or {}) if beyond else {}
+    if pooled == "always" or (pooled == "body" and (beyond or c.task == "body")):
+        return POOLER | found
+    return found
 
 
 def _decodes(c: Config) -> bool:

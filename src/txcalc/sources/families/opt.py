@@ -75,7 +75,10 @@ def xglm(c: Config) -> Tree:
 
 
 def cpmant(c: Config) -> Tree:
-    """CPM-Ant: prompt tokens beside the vocabulary, one table of relative and segment biases."""
+    """CPM-Ant: prompts that go before every text, one table of relative and segment biases.
+
+    A pass runs over the prompt's tokens too, but not its head, which no part tells apart.
+    """
     c.ignore("eps", "position_bias_max_distance", "dropout_p", "tie_word_embeddings")
     heads, segments = c.size("num_attention_heads"), c.size("segment_types", default=32)
     buckets = c.size("position_bias_num_buckets", default=512) + segments**2
@@ -84,6 +87,7 @@ def cpmant(c: Config) -> Tree:
         "norm": "rms",
         "attention": {"kind": "mha", "n_heads": heads, "head_dim": c.size("dim_head")},
         "ffn": {"kind": "glu", "d_ff": c.size("dim_ff")},
+        "partial": prompts > 0,
     }
     described = _decoder(
         c, block, n_layers(c), final_norm="rms",
