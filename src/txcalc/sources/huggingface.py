@@ -33,9 +33,6 @@ _WHOLE: dict[str, tuple[str, Task]] = {
     "BertGenerationEncoder": ("bert-generation", "body"),
 }
 """Classes whose ending means nothing elsewhere: their type and what they count."""
-_OTHER_BODIES = ("DoubleHeadsModel", "BaseModel")
-"""Endings of classes that have more or less than their type's body."""
-
 
 
 def read(
@@ -70,6 +67,8 @@ def describe(
         )
     function, _, usual = TYPES[model_type].partition(":")
     task = _task(class_, tree, file, usual or "causal")
+    if task == "body" and TYPES.get(_type_of(class_) or "") != TYPES[model_type]:
+        raise RefusedError(f"{file}: the class {class_!r} of type {model_type!r} is not modelled")
     config = Config(tree, file, task, type_=model_type)
     module, _, family = function.partition(".")
     build: Callable[[Config], Tree] = getattr(
@@ -122,11 +121,10 @@ def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
     """What the class counts; without a class, what the flags say, else the type's usual one."""
     if class_ in _WHOLE:
         return _WHOLE[class_][1]
-    if class_ and not class_.endswith(_OTHER_BODIES):
+    if class_:
         for ending in sorted(_ENDINGS, key=len, reverse=True):
             if class_.endswith(ending):
                 return _ENDINGS[ending]
-    if class_:
         raise RefusedError(f"{file}: the class {class_!r} is not modelled")
     if tree.get("is_encoder_decoder") is True:
         return "conditional"
