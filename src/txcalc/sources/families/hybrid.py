@@ -29,6 +29,16 @@ from txcalc.sources.families.mamba import (
     untied,
 )
 
+_SUB_LAYERS = (
+    "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups", "mamba_n_groups",
+    "conv_kernel", "mamba_d_conv", "use_conv_bias", "mamba_conv_bias", "use_bias",
+    "num_attention_heads", "num_key_value_heads", "head_dim", "attention_head_dim",
+    "intermediate_size", "mlp_bias", "n_routed_experts", "num_local_experts",
+    "num_experts_per_tok", "moe_intermediate_size", "moe_shared_expert_intermediate_size",
+    "moe_latent_size", "n_shared_experts", "moe_shared_expert_overlap", "routed_scaling_factor",
+    "n_group", "topk_group", "norm_topk_prob",
+)  # fmt: skip
+"""Keys of sub-layers, which a file may state of some that it has not."""
 _GRANITE_EXPERTS = ("num_local_experts", "num_experts")
 
 
@@ -47,7 +57,7 @@ def jamba(c: Config) -> Tree:
         "full": {"attention": attention(c, kv_default=8)},
         "mamba": {"ssm": mamba1_of(c, inner_norms=True)},
     }
-    c.ignore("num_logits_to_keep", "sliding_window")
+    c.ignore("num_logits_to_keep", "sliding_window", "num_experts_per_tok")
     _agree(c, mixer_of)
     blocks, layers = grid(mixers, mixer_of, ffns, ffn_of, norm="rms")
     return decoder(c, blocks, layers, tied=False)
@@ -72,13 +82,14 @@ def bamba(c: Config) -> Tree:
 
 def falcon_h1(c: Config) -> Tree:
     """arXiv:2507.22448: attention and Mamba-2 side by side behind one norm."""
-    c.ignore("num_logits_to_keep", "mamba_norm_before_gate", "mamba_use_mlp")
+    c.ignore("num_logits_to_keep", "mamba_norm_before_gate", "mamba_use_mlp", "mamba_expand")
     ends = ("in", "out")
     c.ignore("lm_head_multiplier", "embedding_multiplier", "mlp_multipliers", "key_multiplier")
     c.ignore(
         "ssm_multipliers", *(f"{p}_{e}_multiplier" for p in ("attention", "ssm") for e in ends)
     )
     c.ignore("mlp_expansion_factor")
+    c.ignore("mamba_d_ssm")
     ways = {"in": "mamba_proj_bias", "out": "projectors_bias"}
     bias = [way for way, name in ways.items() if on(c, name, default=False)]
     ssm = mamba2_of(
@@ -99,6 +110,7 @@ def granitemoehybrid(c: Config) -> Tree:
     known = LINEAR | FULL
     layers = kinds(c, n_layers(c), lambda _: "mamba", key=layer_key(c), known=known)
     width, names = c.count("shared_intermediate_size", default=1024), _GRANITE_EXPERTS
+    c.ignore("intermediate_size", "num_experts_per_tok")
     if c.count(*names, default=8):
         ffn = mixture(c, n_experts=names, top_k_default=2, width=("intermediate_size",),
                       shared=1 if width else 0, d_shared=width)  # fmt: skip
@@ -119,6 +131,7 @@ def nemotron_h(c: Config) -> Tree:
     c.ignore("chunk_size", "expand", "mamba_expand", "residual_in_fp32", "rescale_prenorm_residual")
     c.ignore("sliding_window", "use_mamba_kernels", "num_logits_to_keep", "mlp_hidden_act")
     c.ignore(*(f"time_step_{end}" for end in ("rank", "min", "max", "floor", "limit")))
+    c.ignore(*_SUB_LAYERS)
     layers = _sub_layers(c)
     build = {
         "mamba": lambda: {"ssm": _nemotron_mamba(c)},
@@ -171,8 +184,6 @@ def _nemotron_attention(c: Config) -> Tree:
 
 
 def _nemotron_experts(c: Config) -> Tree:
-    c.ignore("n_shared_experts", "moe_shared_expert_overlap", "routed_scaling_factor", "n_group")
-    c.ignore("norm_topk_prob", "topk_group")
     return mixture(
         c,
         n_experts=("n_routed_experts", "num_local_experts"),

@@ -15,7 +15,7 @@ FULL = {"full_attention": "full", "attention": "full"}
 def mamba(c: Config) -> Tree:
     """arXiv:2312.00752; Falcon Mamba (arXiv:2410.05355) adds norms without weights."""
     c.ignore("residual_in_fp32", "rescale_prenorm_residual", "use_mambapy", "use_falcon_mambapy")
-    c.ignore("use_associative_scan", "mixer_rms_eps")
+    c.ignore("use_associative_scan", "mixer_rms_eps", "expand")
     _ignore_steps(c)
     d_model = c.size("hidden_size")
     d_inner = c.maybe("intermediate_size") or sized(c, "expand", 2) * d_model
@@ -35,7 +35,10 @@ def mamba2(c: Config) -> Tree:
     """arXiv:2405.21060."""
     c.ignore("residual_in_fp32", "rescale_prenorm_residual", "time_step_rank", "chunk_size")
     _ignore_steps(c)
+    c.ignore("rms_norm", "norm_before_gate")
     d_inner = sized(c, "expand", 2) * c.size("hidden_size")
+    if c.size("intermediate_size", default=d_inner) != d_inner:
+        c.refuse("intermediate_size", f"it is expand * hidden_size here, which is {d_inner}")
     ssm = {
         "kind": "mamba2",
         **heads(c, d_inner, "num_heads", 128, "head_dim", 64),
@@ -105,6 +108,7 @@ def sized(c: Config, name: str, default: int) -> int:
 
 def on(c: Config, name: str, *, default: bool) -> bool:
     """A flag that is false where it is null."""
+    c.ignore(name)
     return not c.null(name) and c.flag(name, default=default)
 
 

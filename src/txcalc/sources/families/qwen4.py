@@ -7,11 +7,21 @@ from itertools import count as counted
 from itertools import islice
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, kinds, n_layers
+from txcalc.sources.families.common import Tree, decoder, n_layers
 from txcalc.sources.families.mamba import sized
-from txcalc.sources.families.qwen_next import LAYERS, experts, gated_attention, gated_delta, text_of
+from txcalc.sources.families.qwen_next import (
+    LAYERS,
+    experts,
+    full_layers,
+    gated_attention,
+    gated_delta,
+    text_of,
+)
 
-MAX_ROWS, MAX_HEADS = 10**10, 10**4
+_INDEXER = tuple(
+    f"indexer_{end}" for end in ("n_heads", "kv_heads", "head_dim", "budget", "compress_ratio")
+)
+MAX_HEADS = 10**4
 KNOWN = LAYERS | dict.fromkeys(
     ("indexed_attention", "qwen_sparse_attention", "deepseek_sparse_attention"), "full"
 )
@@ -28,16 +38,11 @@ def qwen4_exp_text(c: Config) -> Tree:
     How many keys the indexer leaves and what the n-gram layers keep is not modelled, so layers with
     either are partial.
     """
+    c.ignore("ple_embed_dim", "ple_conv_kernel_size", *_INDEXER)
     c.ignore("number_of_conv_states", "output_gate_type", "seed", "split_ngram_parts")
-    interval = sized(c, "full_attention_interval", 4)
-    rule = lambda i: "linear" if (i + 1) % interval else "full"  # noqa: E731
-    layers = kinds(c, n_layers(c), rule, known=KNOWN)
-    d_model, n_streams, rank = (
-        c.size("hidden_size"),
-        sized(c, "hc_count", 4),
-        sized(c, "hc_lowrank", 320),
-    )
-    wide = n_streams * d_model
+    layers = full_layers(c, n_layers(c), KNOWN)
+    n_streams, rank = sized(c, "hc_count", 4), sized(c, "hc_lowrank", 320)
+    wide = n_streams * c.size("hidden_size")
     fields: Tree = {"norm": "none", "ffn": experts(c, 10)}
     inject = {"inject": {"use": "matmul", "dims": [n_streams, wide]}}
     hyper = {
@@ -47,9 +52,8 @@ def qwen4_exp_text(c: Config) -> Tree:
     }
     blocks: dict[str, Tree] = {"linear": fields | {"ssm": gated_delta(c), "tensors": hyper}}
     if "full" in layers:
-        tensors = hyper | _indexer(c)
-        attend = gated_attention(c, 2)
-        blocks["full"] = fields | {"attention": attend, "tensors": tensors, "partial": True}
+        attend = {"attention": gated_attention(c, 2), "tensors": hyper | _indexer(c)}
+        blocks["full"] = fields | attend | {"partial": True}
     for i, (layer, rows) in enumerate(_tables(c, layers), 1):
         tensors = hyper | _ngrams(c, rows, wide)
         blocks[f"ngram_{i}"] = blocks["linear"] | {"tensors": tensors, "partial": True}
@@ -71,7 +75,6 @@ def _indexer(c: Config) -> Tree:
     heads, width = c.size("indexer_n_heads"), c.size("indexer_head_dim")
     if c.size("indexer_kv_heads") != 1:
         c.refuse("indexer_kv_heads", "this type has one")
-    c.ignore("indexer_budget", "indexer_compress_ratio")
     return {
         "indexer_qk": {"use": "matmul", "dims": [(heads + 1) * width, "d_model"]},
         "indexer_q_norm": {"use": "norm", "dims": [width]},
@@ -86,13 +89,11 @@ def _tables(c: Config, layers: list[str]) -> Iterator[tuple[int, int]]:
     """
     listed = sorted(set(c.sizes("ple_layer_ids") or ()))
     heads = _ngram_heads(c)
-    base, multiple = (
-        sized(c, "ngram_vocab_size_base", 20_000_000),
-        sized(c, "make_ngram_vocab_size_divisible_by", 128),
-    )
-    if base > MAX_ROWS or heads * len(listed) > MAX_HEADS:
-        c.unsupported("a table of n-grams as large as this")
-    primes = (n for n in counted(base) if _is_prime(n))
+    if heads * len(listed) > MAX_HEADS:
+        c.unsupported(f"n-grams of more than {MAX_HEADS:,} heads")
+    multiple = sized(c, "make_ngram_vocab_size_divisible_by", 128)
+    base = sized(c, "ngram_vocab_size_base", 20_000_000)
+    primes = (n for n in counted(base) if is_prime(n))
     for layer in listed:
         if not 0 < layer <= len(layers) or layers[layer - 1] != "linear":
             c.refuse("ple_layer_ids", f"{layer} is no layer without attention, counted from 1")
@@ -118,5 +119,15 @@ def _ngrams(c: Config, rows: int, wide: int) -> Tree:
     }
 
 
-def _is_prime(n: int) -> bool:
-    return n > 1 and all(n % i for i in range(2, int(n**0.5) + 1))
+def is_prime(n: int) -> bool:
+    """Miller and Rabin's test, with bases that make it exact below 3·10^23."""
+    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+    if n < 2 or any(n % base == 0 for base in bases):
+        return n in bases
+    twos = ((n - 1) & (1 - n)).bit_length() - 1
+    return all(_passes(n, base, twos) for base in bases)
+
+
+def _passes(n: int, base: int, twos: int) -> bool:
+    power = pow(base, (n - 1) >> twos, n)
+    return power == 1 or any(pow(power, 1 << i, n) == n - 1 for i in range(twos))

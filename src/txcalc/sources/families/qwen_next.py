@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import (
@@ -31,6 +31,8 @@ def qwen3_next(c: Config) -> Tree:
         lambda i: "moe" if some and i not in dense and (i + 1) % step == 0 else "dense",
     )
     c.ignore("intermediate_size", "use_sliding_window", "sliding_window", "max_window_layers")
+    c.ignore("num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")
+    c.ignore("norm_topk_prob")
     ffns = {"moe": experts(c, 10)} if "moe" in sparse else {}
     if "dense" in sparse:
         ffns["dense"] = glu(c)
@@ -58,10 +60,10 @@ def qwen3_5_moe_text(c: Config) -> Tree:
     return _with_mtp(c, _model(c, {"moe": experts(c, 8)}, ["moe"] * n_layers(c)))
 
 
-def full_layers(c: Config, count: int) -> list[str]:
+def full_layers(c: Config, count: int, known: Mapping[str, str] = LAYERS) -> list[str]:
     """Attention in every fourth layer, or as the file says."""
     interval = sized(c, "full_attention_interval", 4)
-    return kinds(c, count, lambda i: "linear" if (i + 1) % interval else "full", known=LAYERS)
+    return kinds(c, count, lambda i: "linear" if (i + 1) % interval else "full", known=known)
 
 
 def gated_delta(c: Config) -> Tree:

@@ -25,7 +25,7 @@ def recurrent_gemma(c: Config) -> Tree:
     """arXiv:2404.07839 (Griffin, arXiv:2402.19427): two RG-LRUs, then attention with a window."""
     c.ignore("logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale")
     c.ignore("embeddings_scale_by_sqrt_dim", "partial_rotary_factor")
-    c.ignore("_block_types", "layer_types", "layers_block_type")
+    c.ignore("layer_types", "layers_block_type")
     d_model, heads = c.size("hidden_size"), c.size("num_attention_heads")
     width = c.size("lru_width", default=d_model)
     recurrence = {
@@ -42,7 +42,7 @@ def recurrent_gemma(c: Config) -> Tree:
         "attention": {"attention": attention(c, bias=bias, window=span)},
     }
     ffn = {"kind": "glu", "d_ff": c.size("intermediate_size") // 2, "bias": True}
-    cycle = c.words("block_types") or ["recurrent", "recurrent", "attention"]
+    cycle = c.words("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]
     for kind in cycle:
         if kind not in mixers:
             c.refuse("block_types", f"{kind!r} is not modelled")
@@ -101,8 +101,24 @@ def minimax(c: Config) -> Tree:
     """arXiv:2501.08313: lightning attention, or softmax attention, over experts."""
     ends = ("alpha_factor", "beta_factor")
     c.ignore("block_size", *(f"{p}_{e}" for p in ("full_attn", "linear_attn", "mlp") for e in ends))
-    count = n_layers(c)
-    layers = kinds(c, count, lambda i: "linear" if i % 2 else "full", known=LAYERS)
+    known = LAYERS
+    return _minimax(c, kinds(c, n_layers(c), lambda i: "linear" if i % 2 else "full", known=known))
+
+
+def minimax_text_01(c: Config) -> Tree:
+    """The same in the form of MiniMax's own files: a list of 0 (lightning) and 1 (softmax)."""
+    scaled = ("full_attention", "linear_attention", "mlp")
+    c.ignore(*(f"layernorm_{part}_{end}" for part in scaled for end in ("alpha", "beta")))
+    c.ignore("postnorm", "rotary_dim", "shared_moe_mode")
+    softmax = c.flags("attn_type_list", length=n_layers(c))
+    if softmax is None:
+        c.refuse("attn_type_list", "missing, but it is needed: the kind of each layer")
+    if c.raw("shared_intermediate_size") not in (None, 0, [0]):
+        c.unsupported("a shared expert of this type")
+    return _minimax(c, ["full" if kind else "linear" for kind in softmax])
+
+
+def _minimax(c: Config, layers: list[str]) -> Tree:
     attend = attention(c, kv_default=8, window=window(c))
     width = attend.get("head_dim") or c.size("hidden_size") // attend["n_heads"]
     lightning = {"kind": "lightning", "n_heads": attend["n_heads"], "head_dim": width}
@@ -139,7 +155,7 @@ def olmo_hybrid(c: Config) -> Tree:
     ffn = glu(c)
     blocks = {
         "linear": {"norm": "rms", "ssm": delta, "ffn": ffn},
-        "full": {"norm": "rms", "placement": "post", "attention": attend, "ffn": ffn},
+        "full": {"norm": "rms", "placement": "output", "attention": attend, "ffn": ffn},
     }
     return decoder(c, blocks, layers, tied=False)
 

@@ -17,6 +17,8 @@ from txcalc.sources.families.common import (
 from txcalc.sources.families.mamba import heads, layer_key, mamba1_of, noted, sized
 
 _IDLE = tuple(f"time_step_{end}" for end in ("min", "max", "floor", "limit"))
+_OLDER = ("lora_rank", "ffn_hidden_size", "state_size", "expansion_factor", "conv_dimension",
+          "use_shared_block_lora", "use_shared_attention_lora")  # fmt: skip
 KINDS = {"linear_attention": "mamba", "mamba": "mamba", "hybrid": "hybrid"}
 
 
@@ -38,6 +40,9 @@ def zamba2(c: Config) -> Tree:
     c.ignore("use_conv_bias", "chunk_size", "mamba_headdim", "kv_channels")
     c.ignore("num_query_groups", "use_mem_eff_path", "use_mem_rope", "use_long_context", *_IDLE)
     c.ignore("use_mamba_kernels")
+    older = next((key for key in _OLDER if c.has(key)), None)
+    if older is not None:
+        c.unsupported(f"the older form of this type's files, with keys such as {older},")
     bias = c.flag("add_bias_linear", default=False)
     ssm = {
         "kind": "mamba2",
