@@ -1,0 +1,278 @@
+"""Tables, JSON, CSV and Markdown tell the same figures; tables fit, and pipes get all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.counting import Tree
+from tests.describing import descriptions
+from tests.running import MODELS, answer, named, save
+
+Rows = list[dict[str, Any]]
+BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+DECODERS = [name for name in MODELS if named(name).has_decoder]
+VARIED = ("toy", "gpt3", "bart-base", "roberta-base", "transformer-base")
+GENERATING = [name for name in VARIED if name in DECODERS]
+COMMANDS = [
+    *(("params", name) for name in VARIED),
+    *(("flops", name, "--phase", "prefill", "--scores", "causal") for name in VARIED),
+    *((command, name) for command in ("kvcache", "concurrency") for name in GENERATING),
+    *(("intensity", name, "--prompt", 7, "--batch", 3) for name in VARIED),
+]
+some = pytest.mark.parametrize("command", COMMANDS, ids=lambda c: "-".join(map(str, c)))
+
+
+def in_json(*command: object) -> Rows:
+    """The rows of the only report."""
+    (report,) = json.loads(answer(*command, "--format", "json"))
+    rows: Rows = report["rows"]
+    return rows
+
+
+def in_csv(*command: object) -> Rows:
+    """The rows below the header."""
+    return list(csv.DictReader(io.StringIO(answer(*command, "--format", "csv"))))
+
+
+def in_table(*command: object) -> list[list[str]]:
+    """The cells of each row between the rule and the notes."""
+    lines = answer(*command).splitlines()
+    rule = next(i for i, line in enumerate(lines) if set(line.strip()) == {"─"})
+    end = next((i for i in range(rule, len(lines)) if not lines[i]), len(lines))
+    return [re.split(r" {2,}", line.strip()) for line in lines[rule + 1 : end]]
+
+
+def in_markdown(*command: object) -> list[list[str]]:
+    """The cells of each row of the first table."""
+    lines = answer(*command, "--format", "markdown").splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+    return [[cell.replace("&nbsp;", " ").strip() for cell in row if cell] for row in rows]
+
+
+def tells(cell: str, row: dict[str, Any]) -> bool:
+    """Whether a cell shows a row's value: an integer exactly, others to the digits shown."""
+    exact = Fraction(row.get("exact", row["value"]))
+    text = cell.removeprefix("≈ ").replace(",", "").removesuffix(f" {row['unit']}")
+    number, _, unit = text.partition(" ")
+    if unit in BINARY:
+        exact /= 1024 ** BINARY.index(unit)
+    elif isinstance(row["value"], int):
+        return number == str(exact)
+    digits = Decimal(number)
+    last = Fraction(Decimal(1).scaleb(digits.as_tuple().exponent))  # type: ignore[arg-type]
+    return abs(Fraction(digits) - exact) <= last / 2
+
+
+def agree(*command: object) -> None:
+    """All four formats of a command."""
+    rows, spread = in_json(*command), in_csv(*command)
+    table, marked = in_table(*command), in_markdown(*command)
+    assert len(rows) == len(spread) == len(table) == len(marked) > 0
+    for row, line, cells, others in zip(rows, spread, table, marked, strict=True):
+        assert (line["address"], line["unit"]) == (row["address"], row["unit"])
+        assert line["value"] == str(row["value"])
+        assert line["exact"] == row.get("exact", "")
+        if "exact" in row:
+            assert float(Fraction(row["exact"])) == row["value"]
+        assert tells(cells[1], row), (row, cells)
+        assert cells == others
+        if row["unit"] == "bytes":
+            assert cells[-1] == f"{row['value']:,}"
+
+
+@some
+def test_all_formats_of_a_bundled_model_agree(command: tuple[object, ...]) -> None:
+    agree(*command)
+
+
+@given(descriptions("decoder", "both"), st.sampled_from(("params", "flops", "kvcache")))
+def test_all_formats_of_a_generated_model_agree(tree: Tree, command: str) -> None:
+    agree(command, save(tree), *(() if command == "params" else ("--ctx", 9)))
+
+
+@pytest.mark.parametrize("name", GENERATING)
+def test_steps_of_generation_agree(name: str) -> None:
+    rows = in_json("generation", name)
+    spread = in_csv("generation", name)
+    assert [(row["address"], str(row["value"])) for row in rows] == [
+        (line["address"], line["value"]) for line in spread
+    ]
+    table = in_table("generation", name)
+    assert table == in_markdown("generation", name)
+    assert len(rows) == 6 * len(table)
+    value = {row["address"]: row for row in rows}
+    for line in table:
+        *label, naive, cached, _, _, _, _ = line
+        words = {"in all": "generation", "with prefill": "generation.with_prefill"}
+        at = words.get(label[0], "generation." + label[0].replace(" ", "."))
+        assert naive.replace(",", "") == str(value[f"{at}.tokens.naive"]["value"])
+        assert cached.replace(",", "") == str(value[f"{at}.tokens.cached"]["value"])
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_shapes_agree(name: str) -> None:
+    rows, table = in_json("shapes", name), in_table("shapes", name)
+    assert [line["value"] for line in in_csv("shapes", name)] == [
+        " ".join(map(str, row["value"])) for row in rows
+    ]
+    assert [cells[0] for cells in table] == [
+        row["address"].removeprefix("shapes.block").lstrip(".") for row in rows
+    ]
+    assert [cells[2] for cells in table] == [
+        ", ".join(f"{side:,}" for side in row["value"]) for row in rows
+    ]
+    assert table == in_markdown("shapes", name)
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_tensors_agree(name: str) -> None:
+    check_tensors(name)
+
+
+@given(descriptions())
+def test_tensors_of_a_generated_model_agree(tree: Tree) -> None:
+    check_tensors(save(tree))
+
+
+def check_tensors(model: str) -> None:
+    """Dims, copies and count of every weight, in every format."""
+    rows, spread = in_json("params", model, "--tensors"), in_csv("params", model, "--tensors")
+    *table, total = in_table("params", model, "--tensors")
+    assert [*table, total] == in_markdown("params", model, "--tensors")
+    assert len(rows) == len(spread) == len(table)
+    held = 0
+    for row, line, cells in zip(rows, spread, table, strict=True):
+        *_, sizes, copies, count = cells
+        assert sizes == " x ".join(f"{side:,}" for side in row["dims"])
+        assert copies == f"{row['copies']:,}"
+        assert line["dims"] == " ".join(map(str, row["dims"]))
+        assert line["copies"] == str(row["copies"])
+        each = Fraction(row["copies"])
+        for side in row["dims"]:
+            each *= side
+        if count == "tied":
+            assert row["count"] == 0
+            continue
+        assert count == f"{row['count']:,}"
+        assert line["count"] == str(row["count"])
+        assert row["count"] == each
+        held += row["count"]
+    assert total == ["total", f"{held:,}"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_printed_parts_sum_to_the_printed_whole(name: str) -> None:
+    """A reader adds the lines up; what is indented below a line has to be all of it."""
+    rows = {row["address"]: row["value"] for row in in_json("params", name)}
+    tops = ("embedding", "blocks", "final_norm", "head")
+    assert rows["params.total"] == sum(rows[f"params.{top}"] for top in tops)
+    for parent, value in rows.items():
+        at = f"{parent}."
+        children = [
+            number
+            for address, number in rows.items()
+            if address.startswith(at) and not address.endswith((".matmul", ".biases"))
+            and "." not in address.removeprefix(at)
+        ]  # fmt: skip
+        if children and parent != "params.block":
+            assert sum(children) == value, parent
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "command", ["params", "flops", "kvcache", "intensity", "concurrency", "generation", "shapes", "show"]
+)
+def test_a_table_of_one_model_fits_80_columns(command: str, name: str) -> None:
+    if name not in DECODERS:
+        if command in ("kvcache", "concurrency", "generation"):
+            return
+        text = answer(command, name, *(["--phase", "prefill"] if command == "flops" else []))
+    else:
+        text = answer(command, name)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_documented_models_fit_80_columns_side_by_side() -> None:
+    for command in ("params", "flops", "kvcache", "intensity", "concurrency", "generation"):
+        assert max(map(len, answer(command).splitlines())) <= 80
+    assert max(map(len, answer("models").splitlines())) <= 80
+
+
+def test_a_wide_table_is_whole_where_it_is_piped() -> None:
+    wide = answer("params", *MODELS)
+    assert "…" not in wide
+    header = next(line for line in wide.splitlines() if "gpt2-small" in line)
+    assert len(header) > 200
+    assert [word for word in header.split() if word != "..."] == list(MODELS)
+    totals = next(line for line in wide.splitlines() if line.split()[:1] == ["total"])
+    assert "174,604,259,328" in totals
+    assert len(totals.split()) == len(MODELS) + 1
+    tensors = answer("params", "gpt3", "--tensors")
+    assert "…" not in tensors
+    assert "n_heads·head_dim x d_model" in tensors
+
+
+def test_json_says_what_was_assumed() -> None:
+    (report,) = json.loads(answer("kvcache", "gpt2-small", "--ctx", 2000, "--format", "json"))
+    assert report["model"] == "gpt2-small"
+    assert report["scope"] == "model"
+    assert any("2,000" in line for line in report["assumptions"])
+    assert any("fp16" in line for line in report["assumptions"])
+    assert report["conventions"]
+    assert any("beyond the 1,024 learned positions" in line for line in report["warnings"])
+
+
+@pytest.mark.parametrize("name", GENERATING)
+@pytest.mark.parametrize("command", ["params", "flops", "kvcache", "intensity", "concurrency"])
+def test_a_table_states_assumptions_and_conventions(command: str, name: str) -> None:
+    (report,) = json.loads(answer(command, name, "--format", "json"))
+    flat = " ".join(answer(command, name).split())
+    assert report["conventions"]
+    for line in (*report["assumptions"], *report["conventions"]):
+        assert " ".join(line.split()) in flat
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--phase", "decode", "--batch", "3"], ["phase decode", "batch 3"]),
+        (["--ctx", "77"], ["ctx 77"]),
+        (["--scores", "causal"], ["visible"]),
+        (["--macs"], ["MAC"]),
+        (["--phase", "prefill", "--logits", "last"], ["logits", "last"]),
+        (["--phase", "train"], ["train"]),
+    ],
+)
+def test_what_was_asked_is_what_is_said(options: list[str], told: list[str]) -> None:
+    text = answer("flops", "gpt2-small", *options)
+    for words in told:
+        assert words in text
+
+
+def test_several_models_stand_side_by_side() -> None:
+    text = answer("params", "toy", "gpt3", "gpt2-small")
+    header = next(line for line in text.splitlines() if "gpt3" in line)
+    assert header.split() == ["toy", "gpt3", "gpt2-small"]
+    total = next(line for line in text.splitlines() if line.split()[:1] == ["total"])
+    assert total.split()[1:] == ["329,600", "174,604,259,328", "124,439,808"]
+
+
+def test_models_are_listed_with_totals_and_sources() -> None:
+    reports = json.loads(answer("models", "--format", "json"))
+    assert [report["model"] for report in reports] == sorted(MODELS)
+    assert all(report["source"] for report in reports)
+    text = answer("models")
+    for name in MODELS:
+        assert re.search(rf"^ *{re.escape(name)} .*[0-9,]+$", text, re.MULTILINE)
+    assert "174,604,259,328" in text

@@ -1,0 +1,137 @@
+"""``--set``: a dimension wherever it stands, or one field by its path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.running import data, get, run
+from tests.sources.test_bad_descriptions import GOOD
+
+ENCODER = 4 * 512**2 + 2 * 512 * 2048 + (2048 + 512) + 2 * (2 * 512)
+DECODER = ENCODER + 4 * 512**2 + 2 * 512
+"""Parameters of transformer-base's blocks, arXiv:1706.03762 section 3: no biases in attention."""
+
+STATED = [
+    # A letter changes everywhere, and what derives from it follows.
+    ("gpt2-small", ["n_layers=48"], "params.blocks", 48 * 7087872),
+    ("gpt2-small", ["d_model=1536"], "dims.head_dim", 128),
+    ("gpt2-small", ["n_heads=6"], "dims.head_dim", 128),
+    ("gpt2-small", ["head_dim=32"], "params.block.attention.q", 768 * 12 * 32),
+    ("gpt2-small", ["vocab=50304"], "params.embedding.tokens", 50304 * 768),
+    ("gpt2-small", ["context=64"], "kvcache.sequence", 64 * 36864),
+    ("transformer-base", ["n_layers=2"], "params.blocks", 2 * ENCODER + 2 * DECODER),
+    ("transformer-base", ["n_heads=4"], "dims.head_dim", 128),
+    ("bart-base", ["d_ff=1"], "dims.d_ff", 1),
+    # A path changes one field, whether it begins at the top or ends there.
+    ("transformer-base", ["encoder.count=2"], "dims.encoder.count", 2),
+    ("transformer-base", ["encoder.count=2"], "dims.layers.count", 6),
+    ("transformer-base", ["encoder.ffn.d_ff=7"], "dims.blocks.encoder.ffn.d_ff", 7),
+    ("transformer-base", ["blocks.encoder.ffn.d_ff=7"], "dims.blocks.decoder.ffn.d_ff", 2048),
+    ("gpt2-small", ["ffn.bias=false"], "params.block.ffn.biases", 0),
+    ("gpt2-small", ["attention.bias=[q, v]"], "params.block.attention.biases", 2 * 768),
+    ("gpt2-small", ["head.tied=false"], "params.head", 50257 * 768),
+    ("gpt2-small", ["attention={kind: gqa, n_heads: 12, n_kv_heads: 4}"],
+     "params.block.attention.k", 768 * 256),
+    # One after another, later ones upon earlier ones.
+    ("toy", ["ffn.kind=glu", "d_ff=171"], "params.block.ffn.matmul", 32832),
+    ("toy", ["d_ff=171", "ffn.kind=glu"], "params.block.ffn.matmul", 32832),
+    ("toy", ["d_ff=5", "d_ff=7"], "dims.d_ff", 7),
+    ("gpt2-small", ["d_model=770", "n_heads=10"], "dims.head_dim", 77),
+    ("gpt2-small", ["n_heads=10", "d_model=770"], "dims.head_dim", 77),
+]  # fmt: skip
+
+REFUSED = {
+    "n_layer=48": ["'n_layer'", "'n_layers'"],
+    "n_kv_heads=4": ["'n_kv_heads'", "'n_heads'"],
+    "n_layers": ["NAME=VALUE"],
+    "=5": ["NAME=VALUE"],
+    "": ["NAME=VALUE"],
+    "n_layers=": ["n_layers="],
+    "n_layers=0": ["layers.count", "10^15"],
+    "n_layers=-1": ["layers.count", "10^15"],
+    "n_layers=1e3": ["layers.count", "'1e3'"],
+    "n_layers=010": ["layers.count", "'010'"],
+    "n_layers=2.5": ["layers.count", "'2.5'"],
+    "n_layers=two": ["layers.count", "'two'"],
+    "n_layers=1000000000000001": ["layers.count", "10^15"],
+    "n_layers=[4]": ["layers.count", "whole number"],
+    "d_model=769": ["d_model 769", "n_heads 12"],
+    "d_model=&a 5": ["anchors"],
+    "d_model={": ["bad YAML"],
+    "ffn.kind=plane": ["blocks.decoder.ffn.kind", "'plain'"],
+    "ffn.kind=moe": ["blocks.decoder.ffn.d_ff", "unknown field", "d_expert"],
+    "ffn.width=5": ["blocks.decoder.ffn.width", "unknown field", "d_ff"],
+    "ffn.bias=1": ["blocks.decoder.ffn.bias"],
+    "attention.n_kv_heads=4": ["blocks.decoder.attention.n_kv_heads", "unknown field"],
+    "decoder.fnn.d_ff=5": ["'decoder.fnn'", "'blocks.decoder.ffn'"],
+    "bias=false": ["blocks.decoder.attention.bias", "blocks.decoder.ffn.bias"],
+    "encoder.count=3": ["encoder"],
+    "blocks.decoder=3": ["blocks.decoder", "mapping"],
+    "params.total=4": ["'params'"],
+    "..=3": ["--set"],
+    "ffn.=3": ["blocks.decoder.ffn"],
+    "blocks={}": ["block"],
+    "layers={}": ["layers", "'count'"],
+    "positions=rotary": ["layers.positions", "'rotary'"],
+}
+
+
+@pytest.mark.parametrize(("model", "changes", "address", "value"), STATED)
+def test_a_change_is_carried_out(
+    model: str, changes: list[str], address: str, value: int
+) -> None:
+    options = [part for change in changes for part in ("--set", change)]
+    assert get(model, address, *options) == value
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_a_change_that_cannot_be(change: str) -> None:
+    code, out, err = run("params", "gpt2-small", "--set", change)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    for words in REFUSED[change]:
+        assert words in err
+    assert not err.rstrip().endswith(("known:", ";"))
+
+
+@pytest.mark.parametrize("change", ["n_layers=0", "d_model=769", "ffn.kind=moe", "n_layers=two"])
+def test_what_a_change_broke_is_told_of_the_change(change: str) -> None:
+    """The file is fine; saying that its line is wrong would send the reader to the wrong place."""
+    assert f"--set {change}" in run("params", "gpt2-small", "--set", change).err
+
+
+def test_a_letter_of_several_values_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("{kind: mha, n_heads: 4}", "{kind: mha, n_heads: 2}"), "utf-8")
+    code, out, err = run("params", path, "--set", "n_heads=4")
+    assert (code, out) == (2, "")
+    assert "parts.own.n_heads = 4" in err
+    assert "blocks.sparse.attention.n_heads = 2" in err
+    one = ("--set", "sparse.attention.n_heads=1")
+    assert get(str(path), "dims.blocks.sparse.attention.n_heads", *one) == 1
+    assert get(str(path), "dims.n_heads", "--set", "own.n_heads=2") == 2
+
+
+def test_a_letter_changes_in_shared_parts_too(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD, "utf-8")
+    changed = get(str(path), "dims.n_heads", "--set", "n_heads=8")
+    assert changed == 8
+    for block in ("dense", "sparse"):
+        q = get(str(path), f"params.block.{block}.attention.q", "--set", "n_heads=8")
+        assert q == 64
+
+
+def test_a_change_leaves_the_bundled_model_alone() -> None:
+    before = get("toy", "params.total")
+    assert get("toy", "params.total", "--set", "d_ff=1") < before
+    assert get("toy", "params.total") == before
+
+
+def test_a_change_applies_to_every_model_that_is_shown() -> None:
+    reports = data("params", "toy", "gpt2-small", "--set", "vocab=10")
+    for report, width in zip(reports, (64, 768), strict=True):
+        tokens = [r for r in report["rows"] if r["address"] == "params.embedding.tokens"]
+        assert [row["value"] for row in tokens] == [10 * width]
