@@ -10,6 +10,7 @@ import msgspec
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts import Attention, Ffn, Positions, Ssm
+from txcalc.parts.altup import AltUp
 from txcalc.parts.base import Part, Place, dim
 from txcalc.parts.hyper import HyperConnections
 from txcalc.parts.norm import Norm, norm_weights
@@ -19,7 +20,17 @@ from txcalc.quantity import ZERO, Letter, Quantity, const, defined, tally, total
 Placement = Literal["pre", "post", "output", "sandwich", "parallel", "parallel_two_norms"]
 Role = Literal["attention", "ssm", "cross_attention", "ffn"]
 ROLES: tuple[Role, ...] = ("attention", "ssm", "cross_attention", "ffn")
-COMPONENTS = (*ROLES, "norms", "hyper", "tensors", "matmul", "biases", "projections", "scores")
+COMPONENTS = (
+    *ROLES,
+    "norms",
+    "hyper",
+    "altup",
+    "tensors",
+    "matmul",
+    "biases",
+    "projections",
+    "scores",
+)
 """Names below a block's address, which no block may have."""
 
 
@@ -31,8 +42,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``parallel`` sub-layers share one norm before them or, with ``parallel_two_norms``, have one
     each.  Attention and ssm in one block run side by side behind one norm.  ``shared`` layers of a
     kind have one set of weights; a pass runs a layer as often as it ``loops`` (arXiv:1807.03819),
-    and each loop keeps a state of its own, or only the last one does.  ``hyper`` connections take
-    the place of the one residual stream.  A ``partial`` block has a mechanism that no part knows:
+    and each loop keeps a state of its own, or only the last one does.  ``hyper`` connections or
+    ``altup`` take the place of the one residual stream.  A ``partial`` block has a mechanism that no part knows:
     only its tensors are counted.
     """
 
@@ -43,6 +54,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cross_attention: Attention | None = None
     ffn: Ffn | None = None
     hyper: HyperConnections | None = None
+    altup: AltUp | None = None
     tensors: dict[str, Tensor] = {}
     shared: bool = False
     loops: Annotated[Letter | None, dim("times that a pass runs each layer of this kind")] = None
@@ -75,6 +87,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if self.hyper is not None:
             hyper = (row for r in self._branches() for row in self.hyper.weights(r, d_model))
             rows |= {f"hyper.{row.name}": row for row in hyper}
+        if self.altup is not None:
+            rows |= {f"altup.{row.name}": row for row in self.altup.weights(d_model)}
         return rows | {f"tensors.{n}": tensor.weight(n) for n, tensor in self.tensors.items()}
 
     def operations(self, d_model: Quantity) -> dict[str, Op | Scan]:
@@ -87,6 +101,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if self.hyper is not None:
             hyper = (op for r in self._branches() for op in self.hyper.operations(r, d_model))
             found |= {f"hyper.{op.name}": op for op in hyper}
+        if self.altup is not None:
+            found |= {f"altup.{op.name}": op for op in self.altup.operations(d_model)}
         return found
 
     def state(self, d_model: Quantity) -> dict[str, State]:

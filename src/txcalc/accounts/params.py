@@ -22,7 +22,7 @@ CONVENTIONS = [
 ]
 _KINDS = {"matmul": "matmul", "biases": "bias"}
 _BLOCK = ("", *(f".{role}{kind}" for role in ROLES for kind in ("", ".matmul", ".biases")),
-          ".norms", ".hyper", ".tensors", ".matmul", ".biases")  # fmt: skip
+          ".norms", ".hyper", ".altup", ".tensors", ".matmul", ".biases")  # fmt: skip
 _BESIDE = ("embedding", "final_norm", "head", "tensors")
 _TOPS = ("blocks", "final_norm", "head", "tensors", "total", "active", "buffers", "mtp")
 _IF_ANY = ("params.tensors", "params.mtp")

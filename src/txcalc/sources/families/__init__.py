@@ -77,6 +77,8 @@ TYPES = {
     "gemma2": "gemma.gemma2",
     "gemma3": "composite.tied",
     "gemma3_text": "gemma.gemma3",
+    "gemma3n": "composite.tied",
+    "gemma3n_text": "gemma3n.gemma3n",
     "git": "git.git",
     "glm": "glm.glm",
     "glm4": "glm.glm4",
