@@ -7,7 +7,7 @@ from typing import Literal
 from txcalc.accounts import params
 from txcalc.accounts.question import Question
 from txcalc.model import Model
-from txcalc.parts import Mixture
+from txcalc.parts.ffn import Mixture
 from txcalc.report import Report
 
 Kind = Literal["dense", "moe", "hybrid", "recurrent", "encoder", "encoder-decoder"]

@@ -131,6 +131,10 @@ class Config:
         """Whether a key is there, but null."""
         return name in self._tree and self._tree[name] is None
 
+    def names(self) -> list[str]:
+        """The keys there are."""
+        return list(self._tree)
+
     def raw(self, name: str) -> Any:
         """The value of a key as it stands, which counts as read."""
         self._read.add(name)
