@@ -195,10 +195,9 @@ def grid(
     varies: ``moe``, ``sliding``, or ``sliding_moe``.
     """
     mixer_of, ffn_of = _alike(mixers, mixer_of), _alike(ffns, ffn_of)
-    fixed = len(set(mixer_of)) == 1
+    fixed, alike = len(set(mixer_of)) == 1, len(set(ffn_of)) == 1
     layers = [
-        f if fixed else m if len(set(ffn_of)) == 1 else f"{m}_{f}"
-        for m, f in zip(mixer_of, ffn_of, strict=True)
+        f if fixed else m if alike else f"{m}_{f}" for m, f in zip(mixer_of, ffn_of, strict=True)
     ]
     blocks = {
         name: {**fields, **mixers[m], "ffn": ffns[f]}
@@ -272,7 +271,9 @@ def derived_heads(c: Config) -> None:
     derived = c.size("hidden_size") // c.size("num_attention_heads")
     stated = c.maybe("head_dim")
     if stated not in (None, derived):
-        c.refuse("head_dim", f"{stated}, but heads of this type are {derived} wide, a part of d_model")
+        c.refuse(
+            "head_dim", f"{stated}, but heads of this type are {derived} wide, a part of d_model"
+        )
 
 
 def never(c: Config, *flags: str) -> None:

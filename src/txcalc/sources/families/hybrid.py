@@ -111,7 +111,7 @@ def granitemoehybrid(c: Config) -> Tree:
     layers = kinds(c, n_layers(c), lambda _: "mamba", key=layer_key(c), known=known)
     width, names = c.count("shared_intermediate_size", default=1024), _GRANITE_EXPERTS
     c.ignore("intermediate_size", "num_experts_per_tok")
-    if c.count(*names, default=8):
+    if c.null(names[0]) or c.count(*names, default=8):
         ffn = mixture(c, n_experts=names, top_k_default=2, width=("intermediate_size",),
                       shared=1 if width else 0, d_shared=width)  # fmt: skip
     else:
@@ -176,11 +176,10 @@ def _nemotron_mamba(c: Config) -> Tree:
 
 
 def _nemotron_attention(c: Config) -> Tree:
-    part = attention(c, head_dim=128, kv_default=8)
-    older = c.maybe("attention_head_dim")
-    if older not in (None, part["head_dim"]):
-        c.refuse("attention_head_dim", f"{older}, but the class reads head_dim, which is 128 here")
-    return part
+    width, older = sized(c, "head_dim", 128), c.maybe("attention_head_dim")
+    if older not in (None, width):
+        c.refuse("attention_head_dim", f"{older}, but the class reads head_dim, which is {width}")
+    return attention(c, head_dim=width, kv_default=8)
 
 
 def _nemotron_experts(c: Config) -> Tree:
