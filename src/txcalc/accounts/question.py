@@ -70,11 +70,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         """A number of tokens, by default the model's own context.
 
         Raises:
-            OptionError: no positive number, or none at all.
+            OptionError: no positive number.
+            RefusedError: none given, and none of the model's own.
         """
         if value is None:
             if model.context is None:
-                raise OptionError(f"{model.name} states no context of its own: give --{name}")
+                raise RefusedError(f"{model.name} states no context of its own: give --{name}")
             return asked(name, model.context.value)
         return positive(name, value)
 
