@@ -12,8 +12,11 @@ from txcalc.sources.config import Config
 from txcalc.sources.families.common import Tree
 
 TEXTS = {
+    "apertus1p5": "apertus1p5_text",
     "aria": "aria_text",
     "emu3": "emu3_text_model",
+    "glm4v": "glm4v_text",
+    "glm_ocr": "glm_ocr_text",
     "hy_v4_vl": "hy_v4_vl_text",
     "inkling2": "inkling2_text",
     "inkling2_loop": "inkling2_loop_text",
@@ -21,6 +24,8 @@ TEXTS = {
     "llama4": "llama4_text",
     "minimax_m3_vl": "minimax_m3_vl_text",
     "mllama": "mllama_text_model",
+    "paddleocr_vl": "paddleocr_vl_text",
+    "qwen2_5_omni_thinker": "qwen2_5_omni_text",
     "qwen2_5_vl": "qwen2_5_vl_text",
     "qwen2_vl": "qwen2_vl_text",
     "qwen3_omni_moe_thinker": "qwen3_omni_moe_text",
@@ -31,25 +36,51 @@ TEXTS = {
 
 USUAL = {
     "audioflamingo3": "qwen2",
+    "aya_vision": "cohere2",
+    "blip-2": "opt",
+    "cohere2_vision": "cohere2",
+    "cosmos3_omni": "qwen3_vl_text",
+    "deepseek_vl": "llama",
+    "deepseek_vl_hybrid": "llama",
+    "exaone4_5": "exaone4",
+    "fast_vlm": "qwen2",
     "fun_asr_nano": "qwen3",
     "fuyu": "persimmon",
+    "glm46v": "glm4v_text",
     "glm4v_moe": "glm4v_moe_text",
     "glmasr": "llama",
     "got_ocr2": "qwen2",
     "granite_speech": "granite",
     "granite_speech_plus": "granite",
+    "hyperclovax_vision_v2": "hyperclovax",
+    "idefics2": "mistral",
+    "idefics3": "llama",
+    "instructblip": "opt",
+    "instructblipvideo": "opt",
+    "internvl": "qwen2",
+    "janus": "llama",
     "lfm2_vl": "lfm2",
     "lfm3_vl": "lfm3",
+    "lighton_ocr": "qwen3",
     "llava": "llama",
+    "llava_next": "llama",
+    "llava_next_video": "llama",
+    "llava_onevision": "qwen2",
     "mistral3": "mistral",
     "moss_transcribe_diarize": "qwen3",
     "musicflamingo": "qwen2",
     "nemo_speechlm": "nemotron_h",
     "omniasr": "llama",
+    "paligemma": "gemma",
+    "qianfan_ocr": "qwen3",
     "qwen2_audio": "qwen2",
     "qwen3_asr": "qwen3",
+    "smolvlm": "llama",
     "vibevoice": "qwen2",
     "vibevoice_asr": "qwen2",
+    "video_llama_3": "qwen2",
+    "video_llava": "llama",
+    "vipllava": "llama",
     "voxtral": "llama",
     "voxtral_realtime": "voxtral_realtime_text",
 }
@@ -73,6 +104,22 @@ GIVEN = {
 }  # fmt: skip
 """What the whole gives its text model where the file leaves it out."""
 
+LEFT_OUT = {
+    "llama": {
+        "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
+        "num_hidden_layers": 32, "num_attention_heads": 32,
+    },
+    "mistral": {
+        "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32,
+    },
+    "qwen2": {
+        "vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
+        "num_hidden_layers": 32, "num_attention_heads": 32,
+    },
+}  # fmt: skip
+"""Sizes of the text models whose configs were long saved as differences from these."""
+
 FLAT = ("fuyu", "qwen2_5_vl", "qwen2_vl")
 """Types whose older files have the text model's keys among their own."""
 
@@ -82,7 +129,7 @@ CAUSAL = {"fuyu": "FuyuForCausalLM"}
 _TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver", "qformer",
            "adaptor", "acoustic_tokenizer_encoder", "semantic_tokenizer_encoder", "semantic_model",
            "diffusion_head", "word_timestamp")  # fmt: skip
-_BESIDE = ("image_", "video_", "audio_", "vision_", "vq_", "projector_", "multimodal_", "spatial_",
+_BESIDE = ("merged_", "image_", "video_", "audio_", "vision_", "vq_", "projector_", "multimodal_", "spatial_",
            "mm_", "vocabulary_map")  # fmt: skip
 
 
@@ -99,6 +146,11 @@ def untied(c: Config) -> Tree:
 def either(c: Config) -> Tree:
     """A type whose head is tied where one of both flags says so."""
     return _text(c, default=False, forwarded=True)
+
+
+def tied_or_own(c: Config) -> Tree:
+    """A type whose head is untied only where both flags say so."""
+    return _text(c, default=True, forwarded=True)
 
 
 def own(c: Config) -> Tree:
@@ -140,6 +192,8 @@ def _described(c: Config, text: Config) -> Tree:
     if type_ not in TYPES:
         c.unsupported(f"a text model of type {type_!r}")
     text.type = type_
+    if text is not c:
+        text.assume(**LEFT_OUT.get(type_, {}))
     text.ignore("model_type", "architectures")
     module, _, family = TYPES[type_].partition(":")[0].partition(".")
     tree: Tree = getattr(import_module(f"txcalc.sources.families.{module}"), family)(text)

@@ -15,7 +15,7 @@ from txcalc.sources.families.common import (
     n_layers,
     text_model,
 )
-from txcalc.sources.families.mla import dense_first, experts, indexer, latent, modules
+from txcalc.sources.families.mla import dense_first, experts, ffns, indexer, latent, modules
 
 INDEXERS = {"full": "full", "shared": "shared"}
 
@@ -92,6 +92,7 @@ def kimi_k25(c: Config) -> Tree:
     """Kimi-K2.5: DeepSeek-V3 beside a vision tower; its head is tied unless the file says not."""
     if not c.has("tie_word_embeddings") and c.needed("text_config").has("tie_word_embeddings"):
         c.refuse("tie_word_embeddings", "missing, but it is needed beside text_config's")
+    c.ignore("projection_hidden_size", "projection_layer_norm_eps")
     c.ignore("ignore_index", "use_unified_vision_chunk", "video_placeholder")
     return text_model(c, deepseek_v3, "the vision tower", tied=True)
 
@@ -128,15 +129,12 @@ def _model(
     """
     count = n_layers(c)
     ffn_of = dense_first(c, count, dense, listed=listed)
-    ffns: dict[str, Tree] = {}
-    if "dense" in ffn_of:
-        ffns["dense"] = glu(c, bias=bias)
-    if "moe" in ffn_of:
-        ffns["moe"] = experts(c, biased=bias, **{"router_bias": "buffer", **mixture})
+    routed = {"router_bias": "buffer", "biased": bias, **mixture}
+    networks = ffns(c, ffn_of, lambda: glu(c, bias=bias), lambda: experts(c, **routed))
     fields = {name: {"attention": mixer} for name, mixer in mixers.items()}
     blocks, layers = grid(
-        fields, mixer_of or [next(iter(mixers))] * count, ffns, ffn_of, norm="rms"
+        fields, mixer_of or [next(iter(mixers))] * count, networks, ffn_of, norm="rms"
     )
     first = next(iter(fields.values()))
-    kind = {"norm": "rms", **first, "ffn": ffns.get("moe")}
+    kind = {"norm": "rms", **first, "ffn": networks.get("moe")}
     return decoder(c, blocks, layers, tied=False, **modules(c, blocks, kind))

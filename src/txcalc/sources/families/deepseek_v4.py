@@ -7,7 +7,7 @@ from typing import Any
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import FFN, Tree, decoder, glu, grid, kinds, n_layers
 from txcalc.sources.families.deepseek import INDEXERS
-from txcalc.sources.families.mla import experts, indexer, latent, unknown_modules
+from txcalc.sources.families.mla import experts, ffns, indexer, latent, unknown_modules
 
 _ATTENTION = {
     "sliding_attention": "sliding",
@@ -30,8 +30,10 @@ def deepseek_v4(c: Config) -> Tree:
         c, count, lambda i: "hash" if i < hashed else "moe", key="mlp_layer_types", known=_MIXTURES
     )
     by_id = {k: v for k, v in moe.items() if k != "router_bias"}
-    ffns = {"hash": by_id, "moe": moe}
-    blocks, layers = grid(mixers, _kinds(c, count), ffns, mixture_of, norm="rms", hyper=_hyper(c))
+    networks = {"hash": by_id, "moe": moe}
+    blocks, layers = grid(
+        mixers, _kinds(c, count), networks, mixture_of, norm="rms", hyper=_hyper(c)
+    )
     ids = {"expert_ids": {"use": "buffer", "dims": ["vocab", "top_k"]}}
     for block in blocks.values():
         if block["ffn"] == by_id:
@@ -109,15 +111,15 @@ def _hy_v4(c: Config, *, q_rank: int, heads: int) -> Tree:
         "full": {"attention": latent(c, indexer=index, **shape)},
         "shared": {"attention": latent(c, shared_top_k=index["index_top_k"], **shape)},
     }
-    ffns = {"dense": glu(c), "moe": experts(c, router_bias="buffer")}
     mixer_of = kinds(
         c, count, lambda i: "shared" if i and (i - 1) % 4 else "full", key="indexer_types",
         known=INDEXERS,
     )  # fmt: skip
     ffn_of = kinds(c, count, lambda i: "moe" if i else "dense", key="mlp_layer_types", known=FFN)
+    networks = ffns(c, ffn_of, lambda: glu(c), lambda: experts(c, router_bias="buffer"))
     hyper = _hyper(c) | {"mixed": False}
-    blocks, layers = grid(mixers, mixer_of, ffns, ffn_of, norm="rms", hyper=hyper)
-    c.ignore("layer_types")
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms", hyper=hyper)
+    c.ignore("layer_types", "learnable_sink_init")
     return decoder(c, blocks, layers, tied=False, **_head(c), **unknown_modules(c))
 
 

@@ -15,7 +15,7 @@ from txcalc.sources.families.common import (
     n_layers,
     text_model,
 )
-from txcalc.sources.families.mla import EXPERTS, dense_first, indexer, latent
+from txcalc.sources.families.mla import EXPERTS, dense_first, ffns, indexer, latent
 
 _KINDS = {
     "full_attention": "full",
@@ -73,10 +73,9 @@ def dots3_text(c: Config) -> Tree:
         mixer_of.append(name)
     c.ignore("mlp_bias")
     ffn_of = _dots3_ffns(c, count)
-    ffns = {"dense": glu(c)} if "dense" in ffn_of else {}
-    if "moe" in ffn_of:
-        ffns["moe"] = _dots3_experts(c)
-    blocks, layers = grid(mixers, mixer_of, ffns, ffn_of, norm="rms")
+    networks = ffns(c, ffn_of, lambda: glu(c), lambda: _dots3_experts(c))
+    c.ignore("shared_experts_intermediate_size")
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")
     return decoder(c, blocks, layers, tied=False)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import Tree, decoder, glu, grid, kinds, n_layers
-from txcalc.sources.families.mla import dense_first, experts, latent, unknown_modules
+from txcalc.sources.families.mla import dense_first, experts, ffns, latent, unknown_modules
 
 _KINDS = {"full_attention": "full", "linear_attention": "linear"}
 _TOP_K = ("num_experts_per_token", "num_experts_per_tok")
@@ -56,11 +56,14 @@ def bailing_hybrid(c: Config) -> Tree:
 def _hybrid(c: Config, delta: Tree, attend: Tree, mixer_of: list[str], *, dense: int) -> Tree:
     """A decoder of both; neither type ties its head, whatever the file says."""
     ffn_of = dense_first(c, len(mixer_of), dense, listed=True)
-    ffns = {"dense": glu(c)} if "dense" in ffn_of else {}
-    if "moe" in ffn_of:
-        ffns["moe"] = experts(c, names=_EXPERTS, top_k=_TOP_K, router_bias="buffer")
+
+    def moe() -> Tree:
+        return experts(c, names=_EXPERTS, top_k=_TOP_K, router_bias="buffer")
+
+    c.ignore("num_expert_group", "moe_renormalize", "moe_router_activation_func", "mla_use_nope")
+    networks = ffns(c, ffn_of, lambda: glu(c), moe)
     mixers = {"linear": {"ssm": delta}, "full": {"attention": attend}}
-    blocks, layers = grid(mixers, mixer_of, ffns, ffn_of, norm="rms")
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")
     tree = decoder(c, blocks, layers, tied=False, limit=_LIMIT, **unknown_modules(c))
     if "head" in tree:
         tree["head"]["tied"] = False

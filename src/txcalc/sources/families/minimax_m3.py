@@ -14,6 +14,7 @@ from txcalc.sources.families.common import (
     mixture,
     n_layers,
 )
+from txcalc.sources.families.mla import ffns
 
 _KINDS = {"full_attention": "full", "minimax_m3_sparse": "sparse"}
 _INDEX = {
@@ -43,15 +44,24 @@ def minimax_m3(c: Config) -> Tree:
     ffn_of = kinds(
         c, count, lambda i: "moe" if routed[i] else "dense", key="mlp_layer_types", known=FFN
     )
-    experts = mixture(
+    networks = ffns(c, ffn_of, lambda: glu(c, width="dense_intermediate_size"), lambda: _experts(c))
+    c.ignore(
+        "dense_intermediate_size",
+        "shared_intermediate_size",
+        "index_local_blocks",
+        "rotary_dim",
+        "swiglu_alpha",
+    )
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")
+    return decoder(c, blocks, layers, tied=False)
+
+
+def _experts(c: Config) -> Tree:
+    return mixture(
         c, n_experts=("num_local_experts", "num_experts"), top_k_default=4,
         width=("intermediate_size",), shared=1,
         d_shared=c.size("shared_intermediate_size", default=3072), router_bias="buffer",
     )  # fmt: skip
-    dense = {"dense": glu(c, width="dense_intermediate_size")} if "dense" in ffn_of else {}
-    c.ignore("dense_intermediate_size", "index_local_blocks", "rotary_dim", "swiglu_alpha")
-    blocks, layers = grid(mixers, mixer_of, {"moe": experts} | dense, ffn_of, norm="rms")
-    return decoder(c, blocks, layers, tied=False)
 
 
 def _indexer(c: Config, sparse: Config | None) -> Tree:

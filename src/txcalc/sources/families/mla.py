@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import FFN, Tree, given, kinds, mixture
 
 EXPERTS = ("n_routed_experts", "num_local_experts", "num_experts")
+_SIZES = (
+    "intermediate_size", "moe_intermediate_size", "n_routed_experts", "num_experts",
+    "num_local_experts", "num_experts_per_tok", "num_experts_per_token", "n_shared_experts",
+    "num_shared_experts", "shared_expert_intermediate_size",
+)  # fmt: skip
 UNKNOWN_MODULES = "left out: the modules that predict further tokens"
 
 
@@ -70,6 +75,15 @@ def experts(
     if biased and not count:
         c.unsupported("a shared expert of width 0 with a bias")
     return mixture(c, n_experts=names, shared=count, shared_bias=biased, **more)
+
+
+def ffns(
+    c: Config, of_layers: Sequence[str], dense: Callable[[], Tree], moe: Callable[[], Tree]
+) -> dict[str, Tree]:
+    """The FFNs that some layer has; sizes of the other kind mean nothing."""
+    found = {name: make() for name, make in (("dense", dense), ("moe", moe)) if name in of_layers}
+    c.ignore(*_SIZES)
+    return found
 
 
 def dense_first(c: Config, count: int, default: int, *, listed: bool = False) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from txcalc.sources.config import Config
@@ -19,7 +20,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
-from txcalc.sources.families.mla import experts, unknown_modules
+from txcalc.sources.families.mla import experts, ffns, unknown_modules
 
 _EXPERTS = ("num_experts", "num_local_experts")
 _ALL = ["q", "k", "v", "o"]
@@ -53,7 +54,7 @@ def mimo_v2_flash(c: Config) -> Tree:
     if c.count("n_shared_experts", default=0):
         c.unsupported("a shared expert in this type")
     c.ignore("sliding_window", "attention_chunk_size", "attention_value_scale", "swa_rope_theta")
-    return _model(c, mixers, mixer_of, ffn_of, experts(c, shared=0, router_bias="buffer"))
+    return _model(c, mixers, mixer_of, ffn_of, lambda: experts(c, shared=0, router_bias="buffer"))
 
 
 def _grouped(heads: int, kv: int) -> Tree:
@@ -106,8 +107,8 @@ def laguna(c: Config) -> Tree:
     c.ignore(
         "moe_routed_scaling_factor", "moe_router_logit_softcapping", "swa_attention_sink_enabled"
     )
-    moe = mixture(
-        c, n_experts=_EXPERTS, top_k_default=8, shared=1,
+    moe = partial(
+        mixture, c, n_experts=_EXPERTS, top_k_default=8, shared=1,
         d_shared=c.size("shared_expert_intermediate_size"), router_bias=True,
     )  # fmt: skip
     return _model(c, mixers, mixer_of, ffn_of, moe)
@@ -129,7 +130,7 @@ def beam(c: Config) -> Tree:
     ffn_of = kinds(
         c, count, lambda i: "moe" if i > 2 else "dense", key="mlp_layer_types", known=FFN
     )
-    moe = mixture(c, n_experts=_EXPERTS, top_k_default=8, router_bias="buffer")
+    moe = partial(mixture, c, n_experts=_EXPERTS, top_k_default=8, router_bias="buffer")
     tensors = {"gate_bias": {"use": "bias", "dims": ["n_heads"]}}
     c.ignore("final_logit_softcapping")
     return _model(c, mixers, mixer_of, ffn_of, moe, placement="sandwich", tensors=tensors)
@@ -146,7 +147,7 @@ def flint(c: Config) -> Tree:
     dense = [0, 1] if dense is None else dense
     ffn_of = by_layer(count, lambda i: "dense" if i in dense or (i + 1) % step else "moe")
     shared = c.size("shared_expert_intermediate_size", default=1024)
-    moe = mixture(c, n_experts=_EXPERTS, top_k_default=6, shared=1, d_shared=shared)
+    moe = partial(mixture, c, n_experts=_EXPERTS, top_k_default=6, shared=1, d_shared=shared)
     return _model(c, mixers, mixer_of, ffn_of, moe)
 
 
@@ -159,8 +160,13 @@ def hy_v3(c: Config) -> Tree:
     ffn_of = kinds(c, count, lambda i: "moe" if i else "dense", key="mlp_layer_types", known=FFN)
     if not c.count("num_shared_experts", default=1):
         c.unsupported("a mixture without a shared expert in this type")
-    moe = experts(
-        c, names=_EXPERTS, shared_names=("num_shared_experts",), biased=bias, router_bias="buffer"
+    moe = partial(
+        experts,
+        c,
+        names=_EXPERTS,
+        shared_names=("num_shared_experts",),
+        biased=bias,
+        router_bias="buffer",
     )
     c.ignore("router_scaling_factor", "enable_moe_fp32_combine")
     mixers = {"full": {"attention": attend}}
@@ -184,12 +190,11 @@ def _model(
     mixers: Mapping[str, Tree],
     mixer_of: Sequence[str],
     ffn_of: Sequence[str],
-    moe: Tree,
+    moe: Callable[[], Tree],
     *,
     dense_bias: bool = False,
     **fields: Any,
 ) -> Tree:
-    ffns = {"moe": moe} | ({"dense": glu(c, bias=dense_bias)} if "dense" in ffn_of else {})
-    c.ignore("intermediate_size")
-    blocks, layers = grid(mixers, mixer_of, ffns, ffn_of, norm="rms", **fields)
+    networks = ffns(c, ffn_of, lambda: glu(c, bias=dense_bias), moe)
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms", **fields)
     return decoder(c, blocks, layers, tied=False, **unknown_modules(c))
