@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import Tree, attention, glu, uniform, window, windowed
 
@@ -26,9 +28,10 @@ def cohere2(c: Config) -> Tree:
     )
 
 
-def _block(c: Config, window: int | None, **more: str) -> Tree:
+def _block(c: Config, window: int | None, **more: Any) -> Tree:
     if more.get("qk_norm") == "none":
         more = {}
+    c.ignore("logit_scale")
     bias = c.flag("attention_bias", default=False)
     return {
         "norm": "layer_no_bias",

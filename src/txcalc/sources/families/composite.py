@@ -129,8 +129,9 @@ CAUSAL = {"fuyu": "FuyuForCausalLM"}
 _TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver", "qformer",
            "adaptor", "acoustic_tokenizer_encoder", "semantic_tokenizer_encoder", "semantic_model",
            "diffusion_head", "word_timestamp")  # fmt: skip
-_BESIDE = ("merged_", "image_", "video_", "audio_", "vision_", "vq_", "projector_", "multimodal_", "spatial_",
-           "mm_", "vocabulary_map")  # fmt: skip
+_BESIDE = ("merged_", "image_", "video_", "audio_", "vision_", "vq_", "projector_",
+           "multimodal_", "spatial_", "num_channels", "patch_size", "mm_",
+           "vocabulary_map")  # fmt: skip
 
 
 def tied(c: Config) -> Tree:

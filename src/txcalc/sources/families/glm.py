@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, uniform
+from txcalc.sources.families.common import Tree, attention, derived_heads, glu, uniform
 
 
 def glm(c: Config) -> Tree:
@@ -14,6 +14,19 @@ def glm(c: Config) -> Tree:
 def glm4(c: Config) -> Tree:
     """The same with norms on both sides of each sub-layer."""
     return uniform(c, _block(c) | {"placement": "sandwich"})
+
+
+def glm4v(c: Config) -> Tree:
+    """arXiv:2507.01006: GLM-4's layers behind a vision tower, with heads as wide as they divide."""
+    derived_heads(c)
+    part = attention(c, kv_default=2, bias=["q", "k", "v"])
+    return uniform(c, _block(c) | {"placement": "sandwich", "attention": part})
+
+
+def glm_ocr(c: Config) -> Tree:
+    """The same without biases, with 8 KV heads unless the file says otherwise."""
+    part = attention(c, kv_default=8)
+    return uniform(c, _block(c) | {"placement": "sandwich", "attention": part})
 
 
 def _block(c: Config) -> Tree:

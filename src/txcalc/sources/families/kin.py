@@ -78,6 +78,7 @@ def doge(c: Config) -> Tree:
         "mask_scale": {"use": "elementwise", "dims": [heads]},
         "residual_scales": {"use": "elementwise", "dims": ["d_model"], "copies": 2},
     }
+    c.ignore("num_experts", "num_experts_per_tok", "norm_topk_prob")
     if c.flag("is_moe", default=False):
         tensors |= _retrieved(c)
     ffn = glu(c, bias=c.flag("mlp_bias", default=False))
@@ -171,6 +172,7 @@ def jais2(c: Config) -> Tree:
 
 def nanochat(c: Config) -> Tree:
     """Norms without weights, squared ReLU between two matrices."""
+    c.ignore("final_logit_softcapping")
     bias = c.flag("attention_bias", default=False)
     block = {"norm": "none", "attention": attention(c, bias=bias), "ffn": plain(c)}
     return uniform(c, block, final_norm="none")

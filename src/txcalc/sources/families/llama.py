@@ -93,9 +93,11 @@ def smollm3(c: Config) -> Tree:
 
 def diffllama(c: Config) -> Tree:
     """arXiv:2410.05258: each head's output is the difference of two attentions."""
+    c.ignore("lambda_std_dev")
     bias = c.flag("attention_bias", default=False)
     part = attention(c, bias=bias, differential=True)
-    if part.get("n_kv_heads", part["n_heads"]) % 2:
+    heads: int = part.get("n_kv_heads") or part["n_heads"]
+    if heads % 2:
         c.refuse("num_key_value_heads", "an even number is needed: values are halved by heads")
     return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c)})
 

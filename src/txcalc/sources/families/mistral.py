@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from txcalc.sources.config import Config
-from txcalc.sources.families import composite
 from txcalc.sources.families.common import Tree, attention, glu, uniform, window, windowed
+from txcalc.sources.families.composite import own
 
 
 def mistral(c: Config) -> Tree:
@@ -20,11 +22,11 @@ def ministral(c: Config) -> Tree:
 def ministral3(c: Config) -> Tree:
     """The same with heads of 128, and no window by default; a file may hold the vision tower's."""
     if c.has("text_config"):
-        return composite.own(c)
+        return own(c)
     return uniform(c, _block(c, window(c), head_dim=128))
 
 
-def _block(c: Config, window: int | None, **more: int) -> Tree:
+def _block(c: Config, window: int | None, **more: Any) -> Tree:
     return {
         "norm": "rms",
         "attention": attention(c, kv_default=8, window=window, **more),

@@ -31,6 +31,7 @@ def dory(c: Config) -> Tree:
 
     Saved files list attention and FFN as layers of their own, and count twice as many.
     """
+    c.ignore("ngpt_alpha_init")
     count, listed = n_layers(c), c.words("layer_types")
     halved = 2 if listed and "mlp" in listed else 1
     kinds = [layer_type(c, kind) for kind in (listed or [])[::halved]]
@@ -60,9 +61,10 @@ def dory(c: Config) -> Tree:
     for kind, size in (("full", None), ("sliding", window)):
         blocks[kind] = _dory(c, size)
         blocks[f"looped_{kind}"] = blocks[kind] | extra
-    scale = {"logit_scale": {"use": "elementwise", "dims": ["vocab"]}}
-    tensors = {} if c.task == "body" else {"tensors": scale}
-    return decoder(c, blocks, layers, tied=False, final_norm="none", **tensors)
+    tree = decoder(c, blocks, layers, tied=False, final_norm="none")
+    if "head" in tree:
+        tree["tensors"] = {"logit_scale": {"use": "elementwise", "dims": ["vocab"]}}
+    return tree
 
 
 def _dory(c: Config, window: int | None) -> Tree:

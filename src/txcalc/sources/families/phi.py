@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import (
     Tree,
@@ -17,6 +19,7 @@ from txcalc.sources.families.common import (
 
 def phi(c: Config) -> Tree:
     """arXiv:2306.11644: attention and FFN side by side behind one LayerNorm, biases everywhere."""
+    c.ignore("attention_bias", "rotary_dim")
     normed: Tree = {}
     if c.flag("qk_layernorm", default=False):
         derived_heads(c)
@@ -44,5 +47,5 @@ def phi4_multimodal(c: Config) -> Tree:
     return uniform(c, _block(c, kv_default=8), scope="text", notes=left_out)
 
 
-def _block(c: Config, **more: int) -> Tree:
+def _block(c: Config, **more: Any) -> Tree:
     return {"norm": "rms", "attention": attention(c, window=window(c), **more), "ffn": glu(c)}

@@ -29,6 +29,11 @@ def qwen2_vl(c: Config) -> Tree:
     return _dense(c, bias=["q", "k", "v"], kv_default=8, start=80)
 
 
+def qwen2_5_omni(c: Config) -> Tree:
+    """arXiv:2503.20215: the text model of Qwen2.5-Omni's thinker."""
+    return _dense(c, bias=["q", "k", "v"], kv_default=4, size=32768, tied=True)
+
+
 def qwen3(c: Config) -> Tree:
     """arXiv:2505.09388: q and k normalised by head, heads of 128 unless the file says otherwise."""
     bias = c.flag("attention_bias", default=False)
@@ -43,11 +48,18 @@ def qwen3_vl(c: Config) -> Tree:
 
 
 def _dense(
-    c: Config, *, bias: bool | list[str], kv_default: int = 32, start: int = 28, **more: Any
+    c: Config,
+    *,
+    bias: bool | list[str],
+    kv_default: int = 32,
+    start: int = 28,
+    size: int = 4096,
+    tied: bool = False,
+    **more: Any,
 ) -> Tree:
     """Windows in the layers from max_window_layers on, where use_sliding_window is true."""
     start = c.count("max_window_layers", default=start)
-    size, used = window(c, 4096), c.flag("use_sliding_window", default=False)
+    found, used = window(c, size), c.flag("use_sliding_window", default=False)
     ffn = glu(c)
     return windowed(
         c,
@@ -57,5 +69,6 @@ def _dense(
             "ffn": ffn,
         },
         lambda i: i >= start,
-        window=size if used else None,
+        window=found if used else None,
+        tied=tied,
     )

@@ -11,7 +11,7 @@ def stablelm(c: Config) -> Tree:
     even(c)
     derived_heads(c)
     bias = ["q", "k", "v"] if c.flag("use_qkv_bias", default=False) else False
-    normed = {}
+    normed: Tree = {}
     if c.flag("qk_layernorm", default=False):
         normed = {"qk_norm": "width", "qk_norm_kind": "layer_no_bias"}
     block = {

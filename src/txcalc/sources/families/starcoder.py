@@ -8,6 +8,7 @@ from txcalc.sources.families.common import Tree, attention, plain, uniform, wind
 
 def starcoder2(c: Config) -> Tree:
     """arXiv:2402.19173: LayerNorm, an FFN of two matrices, one flag for all biases."""
+    c.ignore("mlp_type")
     bias = c.flag("use_bias", default=True)
     block = {
         "norm": "layer",
