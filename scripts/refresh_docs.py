@@ -61,6 +61,11 @@ def run(command: str, folder: Path) -> str:
     return done.stdout.decode("utf-8")
 
 
+def tabulated(page: str) -> str:
+    """The page with every table between marks as the program tells it now."""
+    return _TABLE.sub(lambda table: f"{table[1]} -->\n{reference.TABLES[table[1]]()}", page)
+
+
 def refreshed(page: str, folder: Path) -> str:
     """The page with every table and output as it is now."""
 
@@ -71,8 +76,7 @@ def refreshed(page: str, folder: Path) -> str:
         return f"```console\n{body}```"
 
     write_files(page, folder)
-    page = _TABLE.sub(lambda table: f"{table[1]} -->\n{reference.TABLES[table[1]]()}", page)
-    return _BLOCK.sub(again, page)
+    return _BLOCK.sub(again, tabulated(page))
 
 
 def picture(command: str, folder: Path) -> str:

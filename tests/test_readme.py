@@ -65,22 +65,19 @@ def test_ci_takes_both_lines_from_the_page() -> None:
 
 
 @pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)
-def test_tables_are_as_the_program_tells_them(page: Path, folder: Path) -> None:
+def test_tables_are_as_the_program_tells_them(page: Path) -> None:
     text = page.read_text("utf-8")
-    for name, table in re.findall(
-        r"^<!-- (\w+) -->\n(.*?)^<!-- end of", text, re.MULTILINE | re.DOTALL
-    ):
-        assert docs.reference.TABLES[name]() == table, "run scripts/refresh_docs.py"
+    stale = [line for line in docs.stale(page, docs.tabulated(text)) if line[0] in "-+"]
+    assert not stale, "run scripts/refresh_docs.py"
 
 
 def test_commands_and_options_of_the_help_are_in_the_tables() -> None:
     section = _section("Commands")
     listed = docs.run("txcalc --help", ROOT).partition("Commands:\n")[2]
-    for command in re.findall(r"^  ([a-z]+)", listed, re.MULTILINE):
-        assert f"\n| `{command}" in section
-        told = docs.run(f"txcalc {command} --help", ROOT)
-        for option in re.findall(r"^  (--[a-z]+)", told, re.MULTILINE):
-            assert f"\n| `{option}" in section, command
+    told = docs.run("txcalc get --help", ROOT)
+    names = [*re.findall(r"^  ([a-z]+)", listed, re.M), *re.findall(r"^  (--[a-z]+)", told, re.M)]
+    assert len(names) > 20
+    assert not [name for name in names if f"\n| `{name}" not in section]
 
 
 def test_every_kind_and_field_of_the_bundled_models_is_described() -> None:
