@@ -23,14 +23,21 @@ _ENDINGS: dict[str, Task] = {
     "ForConditionalGeneration": "conditional",
     "ForSpeechSeq2Seq": "conditional",
     "ForTextToText": "conditional",
-    "MarianMTModel": "conditional",
-    "EncoderDecoderModel": "conditional",
     "ModelWithLMHead": "causal",
     "Model": "body",
 }
 _WHOLE: dict[str, tuple[str, Task]] = {
     "BertGenerationDecoder": ("bert-generation", "causal"),
     "BertGenerationEncoder": ("bert-generation", "body"),
+    "EncoderDecoderModel": ("encoder-decoder", "conditional"),
+    "LongT5EncoderModel": ("longt5", "body"),
+    "MarianMTModel": ("marian", "conditional"),
+    "MT5EncoderModel": ("mt5", "body"),
+    "SwitchTransformersEncoderModel": ("switch_transformers", "body"),
+    "T5EncoderModel": ("t5", "body"),
+    "T5GemmaEncoderModel": ("t5gemma", "body"),
+    "T5WithLMHeadModel": ("t5", "conditional"),
+    "UMT5EncoderModel": ("umt5", "body"),
 }
 """Classes whose ending means nothing elsewhere: their type and what they count."""
 

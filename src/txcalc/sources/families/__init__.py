@@ -326,7 +326,11 @@ TYPES = {
 }
 """model_type -> ``file.function``, and after a colon the usual task where it is not causal."""
 
-CLASSES: dict[str, str] = {"hunyuandensev1": "hunyuan_v1_dense", "hunyuanmoev1": "hunyuan_v1_moe"}
+CLASSES: dict[str, str] = {
+    "hunyuandensev1": "hunyuan_v1_dense",
+    "hunyuanmoev1": "hunyuan_v1_moe",
+    "speech2text": "speech_to_text",
+}
 """Class names without their ending, in lower case, of types that are called otherwise."""
 
 _HARMLESS = {

@@ -55,7 +55,7 @@ def described(
         found, stacks[FIELDS[side]] = made(side)
         blocks |= found
     tensors = tensors or {}
-    if len(there) == 2 and not tied and not one_table:
+    if there != ("decoder",) and not tied and not one_table:
         stacks = {name: fields | {"vocab": vocab} for name, fields in stacks.items()}
         tensors = tensors | {"shared": {"use": "lookup", "dims": ["vocab", "d_model"]}}
     if there == ("decoder",):

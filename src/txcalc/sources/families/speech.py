@@ -56,32 +56,33 @@ def moonshine(c: Config) -> Tree:
     c.only("conditional", "body")
     c.ignore("pad_head_dim_to_multiple_of", "encoder_hidden_act", "decoder_hidden_act")
     d_model, bias = c.size("hidden_size"), c.flag("attention_bias", default=False)
+    heads = c.size("decoder_num_attention_heads", "num_attention_heads")
+    kv_heads = c.size("decoder_num_key_value_heads", "num_key_value_heads", default=heads)
+    encoder = c.size("encoder_num_attention_heads")
+    if (encoder, c.size("encoder_num_key_value_heads", default=encoder)) != (heads, kv_heads):
+        c.unsupported("an encoder with other heads than the decoder")
+    part = {
+        "kind": "gqa",
+        "n_heads": heads,
+        "n_kv_heads": kv_heads,
+        "head_dim": c.maybe("head_dim") or d_model // heads,
+        **given(bias=["q", "k", "v"] if bias else None),
+    }
+    counts = {
+        "encoder": n_layers(c, "encoder_num_hidden_layers"),
+        "decoder": n_layers(c, "decoder_num_hidden_layers", "num_hidden_layers"),
+    }
 
     def made(side: Side) -> Made:
-        def key(name: str) -> list[str]:
-            return [f"{side}_{name}", *([name] if side == "decoder" else [])]
-
-        heads = c.size(*key("num_attention_heads"))
-        part = {
-            "kind": "gqa",
-            "n_heads": heads,
-            "n_kv_heads": c.size(*key("num_key_value_heads"), default=heads),
-            "head_dim": c.maybe("head_dim") or d_model // heads,
-            **given(bias=["q", "k", "v"] if bias else None),
-        }
+        gate = "glu" if side == "decoder" else "plain"
         block = {
             "norm": "layer_no_bias",
             "attention": part,
             **given(cross_attention=part if side == "decoder" else None),
-            "ffn": {
-                "kind": "glu" if side == "decoder" else "plain",
-                "d_ff": c.size("intermediate_size"),
-                "bias": True,
-            },
+            "ffn": {"kind": gate, "d_ff": c.size("intermediate_size"), "bias": True},
         }
         fields = {"positions": {"kind": "rotary"}, "final_norm": "layer_no_bias"}
-        count = n_layers(c, *key("num_hidden_layers"))
-        return {side: block}, stack(count, side, **fields)
+        return {side: block}, stack(counts[side], side, **fields)
 
     stem = {
         **_conv("conv1", "d_model", 1, taps=127, each=6, bias=False),
