@@ -89,6 +89,8 @@ def describe(
         "source": file if file.startswith("hf:") else f"{os.path.basename(file)} ({model_type})",
     }
     described = head | described | {"notes": notes + described.get("notes", [])}
+    if _overridden(config):
+        config.unsupported(f"per_layer_config of type {model_type!r}")
     return described, file, _unread(config, file, strict=strict)
 
 
@@ -138,6 +140,12 @@ def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
     if tree.get("is_decoder") is True:
         return "causal"
     return next(task for task in _ENDINGS.values() if task == usual)
+
+
+def _overridden(config: Config) -> bool:
+    """Whether layers have configs of their own that the family did not read."""
+    unread = [path for path in config.unread() if path.endswith("per_layer_config")]
+    return any(path != "per_layer_config" or config.raw(path) for path in unread)
 
 
 def _unread(config: Config, file: str, *, strict: bool) -> list[str]:

@@ -27,6 +27,9 @@ def apertus(c: Config) -> Tree:
 
     The head may score fewer entries than the token table has.
     """
+    never(c, "mlp_bias", "post_norm")
+    if not c.flag("qk_norm", default=True):
+        c.unsupported("qk_norm false of type 'apertus'")
     block: Tree = {
         "norm": "rms",
         "attention": attention(c, bias=c.flag("attention_bias", default=False), qk_norm="head"),
@@ -152,10 +155,13 @@ def hrm_text(c: Config) -> Tree:
 
 
 def hunyuan(c: Config) -> Tree:
-    """Tencent's Hunyuan, dense: q and k normed by head."""
+    """Tencent's Hunyuan, dense: q and k normed by head, whose width the file has to state."""
     never(c, "mlp_bias", "use_cla")
-    bias = c.flag("attention_bias", default=False)
-    part = attention(c, bias=bias, qk_norm="head")
+    if not c.flag("use_qk_norm", default=True):
+        c.unsupported("use_qk_norm false of type 'hunyuan_v1_dense'")
+    width = c.size("head_dim", "attention_head_dim")
+    part = attention(c, bias=c.flag("attention_bias", default=False), qk_norm="head")
+    part["head_dim"] = width
     return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c)})
 
 
