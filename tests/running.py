@@ -43,9 +43,10 @@ class Run(NamedTuple):
     err: str
 
 
-def run(*arguments: object) -> Run:
-    """``txcalc ARGUMENTS`` with its output caught."""
-    out, err = io.StringIO(), io.StringIO()
+def run(*arguments: object, encoding: str = "utf-8") -> Run:
+    """``txcalc ARGUMENTS`` with its output caught; a stream that cannot encode a sign raises."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, newline="") for _ in range(2))
+    err.reconfigure(errors="backslashreplace")
     argv = ["txcalc", *map(str, arguments)]
     every = list(commands.app.registered_commands)
     with mock.patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
@@ -55,7 +56,14 @@ def run(*arguments: object) -> Run:
             code = end.code
         finally:
             commands.app.registered_commands = every
-    return Run(int(code or 0), out.getvalue(), err.getvalue())
+    return Run(int(code or 0), *map(_written, (out, err)))
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue().decode(stream.encoding)
 
 
 def answer(*arguments: object) -> str:
