@@ -100,6 +100,7 @@ def kimi_k25(c: Config) -> Tree:
 def index_types(c: Config, count: int) -> list[str]:
     """Which layers have an indexer: those listed, by a pattern of letters, or every so many."""
     word = c.raw("index_topk_pattern")
+    c.ignore("index_topk_freq", "index_skip_topk_offset")
     if not c.has("indexer_types") and isinstance(word, str):
         if len(word) != count or set(word) - set("FS"):
             c.refuse("index_topk_pattern", f"a word of {count} letters F and S is needed")

@@ -52,7 +52,7 @@ def _attention(c: Config) -> dict[str, Tree]:
         "kind": "compressed",
         "n_heads": c.size("num_attention_heads"),
         "head_dim": c.size("head_dim", default=512),
-        "q_rank": c.size("q_lora_rank"),
+        "q_rank": c.size("q_lora_rank", default=1024),
         "o_groups": c.size("o_groups", default=8),
         "o_rank": c.size("o_lora_rank", default=1024),
         "window": c.size("sliding_window", default=128),

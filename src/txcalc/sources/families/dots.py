@@ -74,7 +74,8 @@ def dots3_text(c: Config) -> Tree:
     c.ignore("mlp_bias")
     ffn_of = _dots3_ffns(c, count)
     networks = ffns(c, ffn_of, lambda: glu(c), lambda: _dots3_experts(c))
-    c.ignore("shared_experts_intermediate_size")
+    c.ignore("shared_experts_intermediate_size", "moe_shared_expert_intermediate_size")
+    c.ignore("swa_num_key_value_heads", "swa_head_dim", *(f"swa_{key}" for key in _FIELDS))
     blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")
     return decoder(c, blocks, layers, tied=False)
 
@@ -110,7 +111,6 @@ def _widths(c: Config, per_layer: Config | None, i: int, kind: str) -> Tree:
     found = {key: c.size(f"swa_{key}", default=size) for key, size in _SLIDING.items()}
     rotary = c.size("swa_head_dim", default=256) - found["qk_nope_head_dim"]
     found["qk_rope_head_dim"] = c.size("swa_qk_rope_head_dim", default=max(rotary, 1))
-    c.ignore("swa_num_key_value_heads")
     return {_FIELDS[key]: size for key, size in found.items()}
 
 

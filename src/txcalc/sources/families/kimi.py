@@ -25,6 +25,9 @@ def kimi_linear(c: Config) -> Tree:
     delta = {"kind": "kda", "n_heads": heads or 32, "head_dim": width, "d_conv": taps}
     count = n_layers(c)
     mixer_of = kinds(c, count, lambda i: "full" if i and i % 4 == 0 else "linear", known=_KINDS)
+    c.ignore("linear_conv_kernel_dim")
+    if linear is not None:
+        linear.ignore("full_attn_layers", "kda_layers", "gate_lower_bound", "safe_gate")
     if linear is not None and not c.has("layer_types"):
         mixer_of = _listed(linear, count) or mixer_of
     return _hybrid(c, delta | {"gate_rank": width}, latent(c), mixer_of, dense=1)

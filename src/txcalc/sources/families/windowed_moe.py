@@ -109,7 +109,7 @@ def laguna(c: Config) -> Tree:
     )
     moe = partial(
         mixture, c, n_experts=_EXPERTS, top_k_default=8, shared=1,
-        d_shared=c.size("shared_expert_intermediate_size"), router_bias=True,
+        d_shared=c.size("shared_expert_intermediate_size", default=512), router_bias=True,
     )  # fmt: skip
     return _model(c, mixers, mixer_of, ffn_of, moe)
 
