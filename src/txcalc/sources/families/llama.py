@@ -99,7 +99,8 @@ def diffllama(c: Config) -> Tree:
     heads: int = part.get("n_kv_heads") or part["n_heads"]
     if heads % 2:
         c.refuse("num_key_value_heads", "an even number is needed: values are halved by heads")
-    return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c)})
+    notes = ["scores: once for both halves of the values, however often a class makes them"]
+    return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c)}, notes=notes)
 
 
 def mllama(c: Config) -> Tree:
