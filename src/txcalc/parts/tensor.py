@@ -14,12 +14,12 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     """``dims`` are out and in for a matmul, rows and columns for a look-up, else any.
 
     Those of a ``conv`` are channels and taps: a filter for each channel, which keeps as many inputs
-    as it has taps.
+    as it has taps, in a format ``fmt`` of its own where it has one.
 
     There may be several ``copies``, of which a token uses all, or as many as ``used``; it
-    multiplies a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the source, and
-    one token of each sequence where it is the sequence (a pooler); none where nothing runs it (the
-    cross-attention of a decoder without its encoder).
+    multiplies a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the
+    source, and one token of each sequence where it is the sequence (a pooler); none where nothing
+    runs it (the cross-attention of a decoder without its encoder).
     """
 
     use: Use | Literal["conv"]
@@ -28,6 +28,7 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     used: Quantity | None = None
     repeats: Quantity = ONE
     stream: Literal["own", "source", "sequence", "none"] = "own"
+    fmt: Literal["fp32"] | None = None
 
     def weight(self, name: str) -> Weight:
         """The tensor as a row of the inventory."""
@@ -42,7 +43,8 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
         """What a sequence keeps for it: a convolution's last inputs."""
         if self.use != "conv":
             return []
-        return [State(name=name, width=product(self.copies, *self.dims), span="fixed")]
+        width = product(self.copies, *self.dims)
+        return [State(name=name, width=width, span="fixed", fmt=self.fmt)]
 
     def _sides(self) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         match self.use:

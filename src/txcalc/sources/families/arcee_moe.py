@@ -15,6 +15,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
+from txcalc.sources.families.mla import ffns
 
 
 def afmoe(c: Config) -> Tree:
@@ -37,11 +38,11 @@ def afmoe(c: Config) -> Tree:
     step = c.size("global_attn_every_n_layers", default=4)
     of = kinds(c, count, lambda i: "sliding" if (i + 1) % step else "full")
     ffn_of = by_layer(count, lambda i: "dense" if i < first else "moe")
-    shared = c.count("num_shared_experts", default=2)
-    experts = mixture(
-        c, n_experts=["num_experts"], top_k_default=6, shared=shared, router_bias=True
-    )
-    ffns = {"moe": experts} | ({"dense": glu(c)} if first else {})
-    c.ignore("intermediate_size")
-    blocks = grid(mixers, of, ffns, ffn_of, norm="rms", placement="sandwich")
+    found = ffns(c, ffn_of, lambda: glu(c), lambda: _experts(c))
+    blocks = grid(mixers, of, found, ffn_of, norm="rms", placement="sandwich")
     return decoder(c, *blocks, tied=False)
+
+
+def _experts(c: Config) -> Tree:
+    shared = c.count("num_shared_experts", default=2)
+    return mixture(c, n_experts=["num_experts"], top_k_default=6, shared=shared, router_bias=True)

@@ -16,6 +16,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
+from txcalc.sources.families.mla import ffns
 
 
 def cohere2_moe(c: Config) -> Tree:
@@ -29,14 +30,18 @@ def cohere2_moe(c: Config) -> Tree:
     first = c.count("first_k_dense_replace", default=0)
     dense = by_layer(count, lambda i: "dense" if i < first else "moe")
     ffn_of = kinds(c, count, dense.__getitem__, key="mlp_layer_types", known=FFN)
-    width = ["intermediate_size"]
-    shared = c.count("num_shared_experts", default=0)
-    experts = mixture(c, n_experts=["num_experts"], top_k_default=2, width=width, shared=shared)
     narrow = "prefix_dense_intermediate_size"
-    ffns = {"moe": experts, "dense": glu(c, width=narrow if c.has(narrow) else width[0])}
-    c.ignore(narrow)
-    blocks = grid(mixers, _windows(c, count, first), ffns, ffn_of, norm=norm, placement="parallel")
+    width = narrow if c.has(narrow) else "intermediate_size"
+    found = ffns(c, ffn_of, lambda: glu(c, width=width), lambda: _experts(c))
+    c.ignore(narrow, "num_shared_experts")
+    blocks = grid(mixers, _windows(c, count, first), found, ffn_of, norm=norm, placement="parallel")
     return decoder(c, *blocks, tied=True, final_norm=norm)
+
+
+def _experts(c: Config) -> Tree:
+    shared = c.count("num_shared_experts", default=0)
+    names, width = ["num_experts"], ["intermediate_size"]
+    return mixture(c, n_experts=names, top_k_default=2, width=width, shared=shared)
 
 
 def _windows(c: Config, count: int, first: int) -> list[str]:

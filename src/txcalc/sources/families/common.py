@@ -235,18 +235,25 @@ def window(c: Config, default: int | None = None, *names: str) -> int | None:
 
 
 def pattern(layers: Sequence[str]) -> Tree:
-    """The shortest ``first`` and repeating ``pattern`` that spell a list of layers."""
-    count = len(layers)
-    for length in range(1, count + 1):
-        for period in range(1, length + 1):
-            first = length - period
-            if all(layers[i] == layers[i - period] for i in range(length, count)):
-                return {
-                    "count": count,
-                    **given(first=list(layers[:first])),
-                    "pattern": list(layers[first:length]),
-                }
-    raise ValueError("no layers")
+    """The shortest ``first`` and repeating ``pattern`` that spell a list of layers.
+
+    Of the last n layers, the longest border (beginning and end alike) leaves their shortest period
+    over; the borders of all n are found in one go (Knuth, Morris and Pratt 1977).
+    """
+    count, border = len(layers), 0
+    borders = [0, 0]
+    for end in range(1, count):
+        while border and layers[-1 - border] != layers[-1 - end]:
+            border = borders[border]
+        border += layers[-1 - border] == layers[-1 - end]
+        borders.append(border)
+    last = max(range(1, count + 1), key=borders.__getitem__)
+    first, length = count - last, count - borders[last]
+    return {
+        "count": count,
+        **given(first=list(layers[:first])),
+        "pattern": list(layers[first:length]),
+    }
 
 
 def by_layer(count: int, rule: Callable[[int], str]) -> list[str]:

@@ -13,6 +13,7 @@ from txcalc.sources.families.common import (
     mixture,
     n_layers,
 )
+from txcalc.sources.families.mla import ffns
 
 
 def ernie4_5_moe(c: Config) -> Tree:
@@ -25,7 +26,14 @@ def ernie4_5_moe(c: Config) -> Tree:
     ffn_of = by_layer(
         count, lambda i: "moe" if first <= i <= last and (i + 1) % step == 0 else "dense"
     )
-    experts = mixture(
+    found = ffns(c, ffn_of, lambda: glu(c, bias=bias), lambda: _experts(c, bias=bias))
+    mixers = {"full": {"attention": attention(c, kv_default=4, bias=bias)}}
+    blocks = grid(mixers, ["full"] * count, found, ffn_of, norm="rms")
+    return decoder(c, *blocks, tied=True, head_bias=bias)
+
+
+def _experts(c: Config, *, bias: bool) -> Tree:
+    return mixture(
         c,
         n_experts=["moe_num_experts", "num_experts"],
         top_k=["moe_k", "num_experts_per_tok"],
@@ -34,8 +42,3 @@ def ernie4_5_moe(c: Config) -> Tree:
         shared_bias=bias,
         router_bias=True,
     )
-    ffns = {"moe": experts} | ({"dense": glu(c, bias=bias)} if "dense" in ffn_of else {})
-    c.ignore("intermediate_size")
-    mixers = {"full": {"attention": attention(c, kv_default=4, bias=bias)}}
-    blocks = grid(mixers, ["full"] * count, ffns, ffn_of, norm="rms")
-    return decoder(c, *blocks, tied=True, head_bias=bias)

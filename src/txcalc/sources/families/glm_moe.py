@@ -19,7 +19,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
-from txcalc.sources.families.mla import modules, unknown_modules
+from txcalc.sources.families.mla import ffns, modules, unknown_modules
 
 _QKV = ["q", "k", "v"]
 
@@ -126,6 +126,5 @@ def _dense_first(c: Config, count: int, default: int) -> list[str]:
 def _decoder(
     c: Config, mixers: dict[str, Tree], of: list[str], experts: Tree, ffn_of: list[str]
 ) -> Tree:
-    ffns = {"moe": experts} | ({"dense": glu(c)} if "dense" in ffn_of else {})
-    c.ignore("intermediate_size")
-    return decoder(c, *grid(mixers, of, ffns, ffn_of, norm="rms"), tied=False)
+    found = ffns(c, ffn_of, lambda: glu(c), lambda: experts)
+    return decoder(c, *grid(mixers, of, found, ffn_of, norm="rms"), tied=False)

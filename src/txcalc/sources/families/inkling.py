@@ -77,9 +77,12 @@ def biases(c: Config, heads: int, extent: int) -> Tree:
 
 
 def convolutions(c: Config, **channels: int | str) -> Tree:
-    """Short convolutions over so many channels each."""
+    """Short convolutions over so many channels each, in fp32."""
     taps = c.size("conv_kernel_size", "sconv_kernel_size", default=4)
-    return {name: {"use": "conv", "dims": [width, taps]} for name, width in channels.items()}
+    return {
+        name: {"use": "conv", "dims": [width, taps], "fmt": "fp32"}
+        for name, width in channels.items()
+    }
 
 
 def _mixer(c: Config, kind: str) -> Tree:

@@ -19,6 +19,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
+from txcalc.sources.families.mla import ffns
 
 _KINDS = {**ATTENTION, "conv": "conv"}
 
@@ -42,16 +43,14 @@ def lfm2_moe(c: Config) -> Tree:
         c.refuse("layer_types", "missing, but it is needed")
     of = kinds(c, count, lambda _: "full", known=_KINDS)
     ffn_of = by_layer(count, lambda i: "dense" if i < first else "moe")
-    balanced = c.flag("use_expert_bias", default=True)
-    experts = mixture(
+    bias = "buffer" if c.flag("use_expert_bias", default=True) else False
+    found = ffns(
         c,
-        n_experts=["num_experts"],
-        top_k_default=4,
-        router_bias="buffer" if balanced else False,
+        ffn_of,
+        lambda: glu(c),
+        lambda: mixture(c, n_experts=["num_experts"], top_k_default=4, router_bias=bias),
     )
-    ffns = {"moe": experts} | ({"dense": glu(c)} if first else {})
-    c.ignore("intermediate_size")
-    return _tied(c, grid(_mixers(c), of, ffns, ffn_of, norm="rms"))
+    return _tied(c, grid(_mixers(c), of, found, ffn_of, norm="rms"))
 
 
 def lfm3(c: Config) -> Tree:
@@ -72,8 +71,8 @@ def lfm3(c: Config) -> Tree:
 
     of = kinds(c, count, rule, known=_KINDS)
     placement = "sandwich" if c.flag("use_sandwich_norm", default=True) else "pre"
-    ffns, ffn_of = {"dense": glu(c)}, ["dense"] * count
-    blocks = grid(mixers, of, ffns, ffn_of, norm="rms", placement=placement)
+    ffn, ffn_of = {"dense": glu(c)}, ["dense"] * count
+    blocks = grid(mixers, of, ffn, ffn_of, norm="rms", placement=placement)
     return decoder(c, *blocks, tied=True)
 
 

@@ -16,6 +16,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
+from txcalc.sources.families.mla import ffns
 
 _KINDS = {**ATTENTION, "chunked_attention": "chunked"}
 
@@ -29,20 +30,15 @@ def llama4_text(c: Config) -> Tree:
         for name, size in {"full": None, "chunked": chunk}.items()
     }
     ffn_of = _ffns(c, count)
-    ffns = {
-        "moe": mixture(
-            c,
-            n_experts=["num_local_experts"],
-            top_k_default=1,
-            width=["intermediate_size"],
-            shared=1,
-        )
-    }
-    if "dense" in ffn_of:
-        ffns["dense"] = glu(c, width="intermediate_size_mlp")
+    found = ffns(c, ffn_of, lambda: glu(c, width="intermediate_size_mlp"), lambda: _experts(c))
     c.ignore("intermediate_size_mlp", "use_qk_norm")
-    blocks = grid(mixers, _mixers(c, count), ffns, ffn_of, norm="rms")
+    blocks = grid(mixers, _mixers(c, count), found, ffn_of, norm="rms")
     return decoder(c, *blocks, tied=False)
+
+
+def _experts(c: Config) -> Tree:
+    names, width = ["num_local_experts"], ["intermediate_size"]
+    return mixture(c, n_experts=names, top_k_default=1, width=width, shared=1)
 
 
 def _mixers(c: Config, count: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from txcalc.sources.config import Config
@@ -19,7 +20,7 @@ from txcalc.sources.families.common import (
     n_layers,
     window,
 )
-from txcalc.sources.families.mla import unknown_modules
+from txcalc.sources.families.mla import ffns, unknown_modules
 
 _EXPERTS = ("num_experts", "num_local_experts")
 
@@ -27,42 +28,40 @@ _EXPERTS = ("num_experts", "num_local_experts")
 def qwen2_moe(c: Config) -> Tree:
     """arXiv:2407.10671 section 2.2.2: a gated shared expert beside fine-grained ones."""
     bias = ["q", "k", "v"] if c.flag("qkv_bias", default=True) else False
-    wide = c.count("shared_expert_intermediate_size")
-    shared = {"shared": 1, "d_shared": wide} if wide else {}
-    experts = _experts(c, 4, names=["num_experts"], shared_gate=True, **shared)
     keys = window(c, 4096) if c.flag("use_sliding_window", default=False) else None
     c.ignore("sliding_window")
     start = c.count("max_window_layers", default=28)
     mixers = _mixers(c, keys, kv_default=16, bias=bias)
     of = kinds(c, n_layers(c), lambda i: "sliding" if i % 2 == 0 and i < start else "full")
-    return _some_dense(c, mixers, of, experts)
+    names = _EXPERTS[:1]
+    return _some_dense(
+        c, mixers, of, lambda: _experts(c, 4, names=names, shared_gate=True, **_shared(c)), names
+    )
 
 
 def qwen3_moe(c: Config) -> Tree:
     """arXiv:2505.09388 section 2: queries and keys normalised by head, no shared expert."""
     keys = window(c, 4096) if c.flag("use_sliding_window", default=False) else None
     c.ignore("sliding_window", "max_window_layers")
-    bias = c.flag("attention_bias", default=False)
-    attend = attention(c, kv_default=4, bias=bias, window=keys, qk_norm="head")
-    experts = _experts(c, 8)
-    return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
+    return _qwen3(c, kv_default=4, window=keys, top_k=8)
 
 
 def qwen3_vl_moe_text(c: Config) -> Tree:
     """arXiv:2511.21631: the same in the text model, without windows."""
     c.ignore("sliding_window")
-    bias = c.flag("attention_bias", default=False)
-    attend = attention(c, kv_default=16, bias=bias, qk_norm="head")
-    experts = _experts(c, 4)
-    return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
+    return _qwen3(c, kv_default=16, top_k=4)
 
 
 def qwen3_omni_moe_text(c: Config) -> Tree:
     """arXiv:2509.17765: the text model of the thinker, with a window where the file states one."""
+    return _qwen3(c, kv_default=4, window=window(c), top_k=8, names=_EXPERTS[:1])
+
+
+def _qwen3(c: Config, *, top_k: int, names: tuple[str, ...] = _EXPERTS, **more: int | None) -> Tree:
     bias = c.flag("attention_bias", default=False)
-    attend = attention(c, kv_default=4, bias=bias, window=window(c), qk_norm="head")
-    experts = _experts(c, 8, names=["num_experts"])
-    return _some_dense(c, {"full": {"attention": attend}}, ["full"] * n_layers(c), experts)
+    mixers = {"full": {"attention": attention(c, bias=bias, qk_norm="head", **more)}}
+    of = ["full"] * n_layers(c)
+    return _some_dense(c, mixers, of, lambda: _experts(c, top_k, names=names), names)
 
 
 def mellum(c: Config) -> Tree:
@@ -72,9 +71,9 @@ def mellum(c: Config) -> Tree:
     mixers = _mixers(c, window(c, 1024), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
     of = kinds(c, count, lambda _: "full")
     ffn_of = kinds(c, count, lambda _: "moe", key="mlp_layer_types", known=FFN)
-    ffns = {"moe": _experts(c, 8)} | ({"dense": glu(c)} if "dense" in ffn_of else {})
-    c.ignore("intermediate_size", "mtp_layer_types", "mtp_mlp_layer_types")
-    blocks = grid(mixers, of, ffns, ffn_of, norm="rms")
+    found = ffns(c, ffn_of, lambda: glu(c), lambda: _experts(c, 8))
+    c.ignore("mtp_layer_types", "mtp_mlp_layer_types")
+    blocks = grid(mixers, of, found, ffn_of, norm="rms")
     return decoder(c, *blocks, tied=False, **unknown_modules(c))
 
 
@@ -116,8 +115,8 @@ def _mixers(c: Config, keys: int | None, **more: Any) -> dict[str, Tree]:
     return {name: {"attention": attention(c, window=w, **more)} for name, w in windows.items()}
 
 
-def _experts(c: Config, top_k: int, *, names: list[str] | None = None, **more: Any) -> Tree:
-    return mixture(c, n_experts=names or _EXPERTS, top_k_default=top_k, **more)
+def _experts(c: Config, top_k: int, *, names: tuple[str, ...] = _EXPERTS, **more: Any) -> Tree:
+    return mixture(c, n_experts=names, top_k_default=top_k, **more)
 
 
 def _shared(c: Config) -> Tree:
@@ -125,11 +124,21 @@ def _shared(c: Config) -> Tree:
     return {"shared": 1, "d_shared": wide} if wide else {}
 
 
-def _some_dense(c: Config, mixers: dict[str, Tree], of: list[str], experts: Tree) -> Tree:
-    """Experts in every decoder_sparse_step-th layer that mlp_only_layers does not list."""
+def _some_dense(
+    c: Config,
+    mixers: dict[str, Tree],
+    of: list[str],
+    experts: Callable[[], Tree],
+    names: tuple[str, ...],
+) -> Tree:
+    """Experts, if there are any, in each decoder_sparse_step-th layer not in mlp_only_layers."""
     step = c.size("decoder_sparse_step", default=1)
-    dense = c.sizes("mlp_only_layers") or []
-    ffn_of = by_layer(len(of), lambda i: "dense" if i in dense or (i + 1) % step else "moe")
-    ffns = {"moe": experts} | ({"dense": glu(c)} if "dense" in ffn_of else {})
-    c.ignore("intermediate_size")
-    return decoder(c, *grid(mixers, of, ffns, ffn_of, norm="rms"), tied=False)
+    dense = set(c.sizes("mlp_only_layers") or ())
+    any_experts = c.count(*names) > 0
+
+    def rule(i: int) -> str:
+        return "moe" if any_experts and i not in dense and (i + 1) % step == 0 else "dense"
+
+    ffn_of = by_layer(len(of), rule)
+    found = ffns(c, ffn_of, lambda: glu(c), experts)
+    return decoder(c, *grid(mixers, of, found, ffn_of, norm="rms"), tied=False)
