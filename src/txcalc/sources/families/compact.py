@@ -105,12 +105,14 @@ def mobilebert(c: Config) -> Tree:
     c.only("masked", "body")
     c.ignore("normalization_type")
     width, narrow = c.size("hidden_size"), c.size("embedding_size")
+    if narrow > width:
+        c.refuse("embedding_size", f"{narrow} is above hidden_size {width}")
     tensors = {} if not c.flag("trigram_input", default=True) else dense(
         "trigram", "d_model", 2 * narrow, bias=False
     )  # fmt: skip
     if c.task != "body":
         tensors |= dense("transform", "d_model", "d_model") | norm("transform_norm")
-        if width > narrow:
+        if width != narrow:
             tensors |= dense("wide_output", "vocab", width - narrow, bias=False)
     return encoder(
         c, _tensors(_mobile(c, width)), positions=learned(c),
@@ -134,9 +136,9 @@ def _mobile(c: Config, width: int) -> Tree:
     found = dense("q", whole, inner) | dense("k", whole, inner)
     found |= dense("v", whole, inner if within else width)
     found |= dense("o", inner, inner) | norm("attention_norm", inner)
-    for i in range(c.size("num_feedforward_networks", default=4)):
-        found |= dense(f"up{i}", d_ff, inner) | dense(f"down{i}", inner, d_ff)
-        found |= norm(f"ffn{i}_norm", inner)
+    ffn = dense("up", d_ff, inner) | dense("down", inner, d_ff) | norm("ffn_norm", inner)
+    n = c.size("num_feedforward_networks", default=4)
+    found |= {name: tensor | {"copies": n} for name, tensor in ffn.items()}
     if bottled:
         shared = c.flag("key_query_shared_bottleneck", default=True)
         for name in ("in", "attention_in") if shared else ("in",):

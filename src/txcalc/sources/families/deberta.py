@@ -43,6 +43,8 @@ def deberta_v2(c: Config) -> Tree:
         around |= norm("distances_norm")
     kernel = c.count("conv_kernel_size", default=0)
     groups = c.size("conv_groups", default=1)
+    if width % groups:
+        c.refuse("conv_groups", f"hidden_size {width} is no multiple of {groups}")
     c.ignore("conv_act")
     if kernel:
         around |= dense("conv", "d_model", width // groups * kernel) | norm("conv_norm")

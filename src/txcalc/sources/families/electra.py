@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, n_layers
+from txcalc.sources.families.common import MAX_LAYERS, Tree, n_layers
 from txcalc.sources.families.encoder import (
     SECOND_BIAS,
     dense,
@@ -21,12 +21,13 @@ def albert(c: Config) -> Tree:
     c.ignore("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks")
     count, groups = n_layers(c), c.size("num_hidden_groups", default=1)
     inner = c.size("inner_group_num", default=1)
-    if groups > count:
-        c.refuse("num_hidden_groups", f"{groups} groups for {count} layers")
+    if groups > count or count * inner > MAX_LAYERS:
+        c.refuse("num_hidden_groups", f"{groups} groups of {inner} for {count} layers")
     block = layer(c, decodes=False, shared=True)
     layers = [f"group{i * groups // count}-{j}" for i in range(count) for j in range(inner)]
     blocks = dict.fromkeys(layers, block)
-    n = c.size("num_labels", default=len(c.raw("id2label") or "no"))
+    named = c.raw("id2label")
+    n = c.size("num_labels", default=len(named) if isinstance(named, dict) and named else 2)
     return encoder(
         c, block if len(blocks) == 1 else blocks, len(layers) if len(blocks) == 1 else layers,
         positions=learned(c), token_types=_types(c), untied=SECOND_BIAS,

@@ -154,8 +154,8 @@ def reformer(c: Config) -> Tree:
     if decodes != (c.task == "causal") and c.task != "body":
         c.refuse("is_decoder", f"the {c.task} class asks for the contrary")
     kinds = c.words("attn_layers")
-    if kinds is None:
-        c.refuse("attn_layers", "missing, but it is needed")
+    if not kinds:
+        c.refuse("attn_layers", "missing or empty, but it is needed")
     if c.count("num_hidden_layers", default=len(kinds)) != len(kinds):
         c.refuse("num_hidden_layers", f"attn_layers has {len(kinds)} entries")
     if not set(kinds) <= {"lsh", "local"}:

@@ -12,6 +12,7 @@ from txcalc.sources.families.common import (
     glu,
     kinds,
     n_layers,
+    never,
     plain,
     text_model,
 )
@@ -141,28 +142,52 @@ def _llama(c: Config, windows: dict[str, int | None], layers: list[str] | int, *
 def gte(c: Config) -> Tree:
     """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up."""
     ffn = {"ffn": glu(c), "tensors": {"down_bias": {"use": "bias", "dims": ["d_model"]}}}
-    return _rotary_bert(c, ffn, bias=True, types=1, pooled="never")
+    return _rotary_bert(c, ffn, "never")
 
 
 def nomic_bert(c: Config) -> Tree:
-    """arXiv:2402.01613: norms after each sub-layer, no bias in the layers."""
-    return _rotary_bert(c, {"ffn": glu(c)}, bias=False, types=2, pooled="never", untied=SECOND_BIAS)
+    """arXiv:2402.01613: norms after each sub-layer, no bias in them; GPT-2's names in old files."""
+    c.only("masked", "body")
+    c.ignore(*_NOMIC_TRAINED)
+    never(c, "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias", "prenorm", "causal")
+    never(c, "parallel_block", "use_rms_norm")
+    if c.count("num_experts", default=0) or c.count("moe_every_n_layers", default=0):
+        c.unsupported("a mixture of experts of type 'nomic_bert'")
+    if c.word("activation_function", default="swiglu") not in ("swiglu", "geglu", "glu"):
+        c.unsupported("an FFN that is not gated, of type 'nomic_bert',")
+    part = {"kind": "mha", "n_heads": c.size("num_attention_heads", "n_head")}
+    block = {
+        "norm": "layer",
+        "placement": "post",
+        "attention": part | given(head_dim=c.maybe("head_dim")),
+        "ffn": {"kind": "glu", "d_ff": c.size("intermediate_size", "n_inner")},
+    }
+    return encoder(
+        c, block, n_layers(c, "num_hidden_layers", "n_layer"), **_ROTARY, untied=SECOND_BIAS,
+        token_types=c.count("type_vocab_size", default=2), pooled="never",
+        width=("hidden_size", "n_embd"), context=c.maybe("max_position_embeddings", "n_positions"),
+    )  # fmt: skip
+
+
+_NOMIC_TRAINED = (
+    "rotary_emb_base", "rotary_emb_fraction", "rotary_emb_interleaved", "rotary_emb_scale_base",
+    "rotary_scaling_factor", "use_flash_attn", "use_xentropy", "fused_bias_fc",
+    "fused_dropout_add_ln", "pad_vocab_size_multiple", "max_trained_positions",
+    "dense_seq_output", "last_layer_subset", "mlp_checkpoint_lvl",
+)  # fmt: skip
+"""Keys of the model's own code that change no tensor."""
 
 
 def jina_v3(c: Config) -> Tree:
     """arXiv:2409.10173: XLM-RoBERTa with rotary positions."""
-    return _rotary_bert(
-        c, {"ffn": plain(c, bias=True)}, bias=True, types=1, pooled="body", untied=SECOND_BIAS
-    )
+    return _rotary_bert(c, {"ffn": plain(c, bias=True)}, "body", SECOND_BIAS)
 
 
-def _rotary_bert(
-    c: Config, ffn: Tree, *, bias: bool, types: int, pooled: Pooled, untied: Tree | None = None
-) -> Tree:
+def _rotary_bert(c: Config, ffn: Tree, pooled: Pooled, untied: Tree | None = None) -> Tree:
     c.only("masked", "body")
-    block = {"norm": "layer", "placement": "post", "attention": attention(c, bias=bias), **ffn}
+    block = {"norm": "layer", "placement": "post", "attention": attention(c, bias=True), **ffn}
     return encoder(
-        c, block, **_ROTARY, token_types=c.count("type_vocab_size", default=types),
+        c, block, **_ROTARY, token_types=c.count("type_vocab_size", default=1),
         pooled=pooled, untied=untied,
     )  # fmt: skip
 
