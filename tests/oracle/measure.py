@@ -22,9 +22,10 @@ def measured(row: dict[str, Any]) -> int:
     import transformers
 
     class_ = getattr(transformers, row["class"])
-    config = transformers.AutoConfig.for_model(row["type"], **without_type(row["config"]))
-    if not isinstance(config, class_.config_class):
-        config = config.get_text_config()
+    tree = row["config"]
+    if tree.get("model_type", row["type"]) != row["type"]:
+        tree = tree["text_config"]
+    config = transformers.AutoConfig.for_model(row["type"], **without_type(tree))
     with torch.device("meta"):
         model = class_(config)
     model.tie_weights()

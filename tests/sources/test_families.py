@@ -98,15 +98,13 @@ def test_prefill_and_decode_flops_are_exact(row: dict[str, Any]) -> None:
     for shape, total in row["prefill"].items():
         batch, tokens = (int(part[1:]) for part in shape.split("_"))
         source = {"source": tokens} if both else {}
-        got = figure(
-            model, "flops.total", phase="prefill", scores="square", batch=batch, ctx=tokens, **source
-        )
+        options = {"phase": "prefill", "batch": batch, "ctx": tokens, **source}
+        got = figure(model, "flops.total", scores="square", **options)
         assert got.value == total, shape
     if "decode" in row:
         source = {"source": 1023} if both else {}
-        got = figure(
-            model, "flops.total", phase="decode", scores="square", ctx=1024, mla="reexpand", **source
-        )
+        options = {"phase": "decode", "ctx": 1024, "mla": "reexpand", **source}
+        got = figure(model, "flops.total", scores="square", **options)
         assert got.value == row["decode"]
 
 
@@ -115,7 +113,7 @@ RECURRENT = [row for row in MODELS if "projections" in row]
 
 @pytest.mark.parametrize("row", RECURRENT, ids=lambda row: row["name"])
 def test_projections_of_recurrent_models_are_exact(row: dict[str, Any]) -> None:
-    """All weight products but convolutions, and but Mamba's dt, which the counter's modules miss."""
+    """All weight products but convolutions and Mamba's dt, which the counter's modules miss."""
     model = model_of(row)
     report = ask.account("flops", model, Question(phase="prefill", scores="square", ctx=16))
     total = report.find("flops.head").value
@@ -132,7 +130,7 @@ CACHED = [row for row in MODELS if "kv" in row]
 
 @pytest.mark.parametrize("row", CACHED, ids=lambda row: row["name"])
 def test_cache_bytes_are_exact_but_for_one_token_of_a_full_window(row: dict[str, Any]) -> None:
-    """The measured cache of a window layer holds window - 1 tokens; an engine budgets the window."""
+    """A window layer was measured with window - 1 tokens; an engine budgets the window."""
     model = model_of(row)
     total = figure(model, "kvcache.total", ctx=2048, dtype="bf16").value
     one_token_less = sum(
