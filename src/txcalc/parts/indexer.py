@@ -9,7 +9,7 @@ import msgspec
 from txcalc.inventory import Op, State, Weight, linear
 from txcalc.parts.base import Place, dim
 from txcalc.parts.norm import Norm, norm_weights
-from txcalc.quantity import ONE, ZERO, Letter, Quantity, product
+from txcalc.quantity import ONE, TWO, ZERO, Letter, Quantity, product
 
 Heads = Annotated[Letter, dim("heads of the indexer")]
 Width = Annotated[Letter, dim("width of one head of the indexer")]
@@ -18,13 +18,21 @@ Width = Annotated[Letter, dim("width of one head of the indexer")]
 class Indexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Scores all keys and keeps the best, arXiv:2512.02556 section 2.1.
 
-    A key's score is the heads' scores weighted by the query's token.
+    A key's score is the heads' scores weighted by the query's token.  With a ``pool`` it scores one
+    key for so many tokens, their mean weighted by a gate and by the position; the tokens of a pool
+    that is not complete are met as well.
     """
 
     index_heads: Heads
     index_dim: Width
     index_top_k: Annotated[Letter, dim("keys that the indexer leaves to a query")]
+    pool: Annotated[Letter | None, dim("tokens whose keys are pooled into one")] = None
     norm: Norm = "layer"
+
+    @property
+    def window(self) -> Quantity:
+        """Keys that a query meets at most."""
+        return self.index_top_k if self.pool is None else self.index_top_k + self.pool - ONE
 
     def weights(self, place: Place, q_rank: Letter) -> list[Weight]:
         """Queries from the query latent, one key a token, and a weight for each head."""
@@ -34,15 +42,30 @@ class Indexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             *linear("indexer_k", d_model, (self.index_dim,)),
             *norm_weights(self.norm, "indexer_k_norm", self.index_dim),
             *linear("indexer_weights", d_model, (self.index_heads,)),
+            *self._pooling(place),
+        ]
+
+    def _pooling(self, place: Place) -> list[Weight]:
+        if self.pool is None:
+            return []
+        positions = (self.pool, self.index_dim)
+        return [
+            *linear("indexer_gate", (place.d_model,), (self.index_dim,)),
+            Weight(name="indexer_positions", use="elementwise", outputs=positions),
         ]
 
     def operation(self) -> Op:
         """Queries with all keys, and the weighted sum over heads."""
-        return Op(name="index_scores", heads=self.index_heads, d_qk=self.index_dim, d_v=ONE)
+        return Op(name="index_scores", heads=self.index_heads, d_qk=self.index_dim, d_v=ONE,
+                  block=self.pool)  # fmt: skip
 
-    def state(self) -> State:
-        """The key of every token."""
-        return State(name="index_keys", width=self.index_dim)
+    def state(self) -> list[State]:
+        """The key of every token or pool, and keys and gates of the pool that is not complete."""
+        keys = State(name="index_keys", width=self.index_dim, block=self.pool)
+        if self.pool is None:
+            return [keys]
+        both = product(TWO, self.index_dim)
+        return [keys, State(name="index_open", width=both, block=self.pool, open=True)]
 
 
 class BlockIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -25,7 +25,7 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
     q_rank: Annotated[Letter | None, dim("width of the query latent")] = None
     kv_rank: Annotated[Letter, dim("width of the key and value latent")]
     nope_dim: Annotated[Letter, dim("channels of a head's key without position")]
-    rope_dim: Annotated[Letter, dim("rotary channels of a head's key")]
+    rope_dim: Annotated[Letter | None, dim("rotary channels of a head's key")] = None
     v_dim: Annotated[Letter, dim("width of one value head")]
     bias: bool = False
     o_bias: bool = False
@@ -44,6 +44,8 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
             raise ValueError("an indexer reads the query latent: state q_rank")
         if self.gate == "query" and self.q_rank is None:
             raise ValueError("a gate of the query's projection reads its latent: state q_rank")
+        if self.rope_norm and self.rope_dim is None:
+            raise ValueError("rope_norm is stated, but no rope_dim: there is no rotary key")
         if self.indexer is not None and self.shared_top_k is not None:
             raise ValueError("indexer and shared_top_k are both stated: keys are picked once")
         return self
@@ -52,9 +54,9 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
         """Down to the latents, their norms, and up to the heads."""
         d_model = (place.d_model,)
         rows = self._queries(place)
-        rows += linear("kv_down", d_model, (self.kv_rank + self.rope_dim,), bias=self.bias)
+        rows += linear("kv_down", d_model, (self._with_rotary(self.kv_rank),), bias=self.bias)
         rows += norm_weights("rms", "kv_norm", self.kv_rank)
-        if self.rope_norm:
+        if self.rope_norm and self.rope_dim is not None:
             rows += norm_weights("rms", "rope_norm", self.rope_dim)
         rows += [self._up("k_up", self.nope_dim), self._up("v_up", self.v_dim)]
         if self.gate in ("head", "channel"):
@@ -68,7 +70,7 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
         return rows
 
     def _queries(self, place: Place) -> list[Weight]:
-        d_model, width = (place.d_model,), self.nope_dim + self.rope_dim
+        d_model, width = (place.d_model,), self._with_rotary(self.nope_dim)
         if self.q_rank is None:
             return linear("q", d_model, (self.n_heads, width))
         rows = linear("q_down", d_model, (self.q_rank,), bias=self.bias)
@@ -77,6 +79,9 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
             both = (product(TWO, self.q_rank),)
             return rows + linear("q_up", both, (self.n_heads, width + self.v_dim))
         return rows + linear("q_up", (self.q_rank,), (self.n_heads, width))
+
+    def _with_rotary(self, width: Letter) -> Quantity:
+        return width if self.rope_dim is None else width + self.rope_dim
 
     def _up(self, name: str, width: Quantity) -> Weight:
         return Weight(
@@ -87,21 +92,19 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
     def operations(self, place: Place) -> list[Op | Scan]:
         """Queries with keys and probabilities with values, or both with the latents."""
         index = [] if self.indexer is None else [self.indexer.operation()]
-        window = self.shared_top_k or self.window
+        window: Quantity | None = self.shared_top_k or self.window
         if self.indexer is not None:
-            window = self.indexer.index_top_k
+            window = self.indexer.window
         return [
             *index,
-            Op(name="scores", heads=self.n_heads, d_qk=self.nope_dim + self.rope_dim,
+            Op(name="scores", heads=self.n_heads, d_qk=self._with_rotary(self.nope_dim),
                d_v=self.v_dim, window=window,
-               latent=(self.kv_rank + self.rope_dim, self.kv_rank)),
+               latent=(self._with_rotary(self.kv_rank), self.kv_rank)),
         ]  # fmt: skip
 
     def state(self, place: Place) -> list[State]:
         """The latent and the rotary key of every token, and the indexer's key."""
-        index = [] if self.indexer is None else [self.indexer.state()]
-        return [
-            State(name="latent", width=self.kv_rank, window=self.window),
-            State(name="rotary_key", width=self.rope_dim, window=self.window),
-            *index,
-        ]
+        kept = [State(name="latent", width=self.kv_rank, window=self.window)]
+        if self.rope_dim is not None:
+            kept.append(State(name="rotary_key", width=self.rope_dim, window=self.window))
+        return kept if self.indexer is None else kept + self.indexer.state()

@@ -103,6 +103,8 @@ TYPES = {
     "glm4v_moe": "composite.untied:conditional",
     "glm4v_moe_text": "glm_moe.glm4v_moe_text",
     "glm4v_text": "glm.glm4v",
+    "glm5_next": "composite.untied:conditional",
+    "glm5_next_text": "glm5_next.glm5_next",
     "glm_moe_dsa": "deepseek.glm_moe_dsa",
     "glm_ocr": "composite.either:conditional",
     "glm_ocr_text": "glm.glm_ocr",

@@ -17,6 +17,7 @@ TEXTS = {
     "emu3": "emu3_text_model",
     "glm4v": "glm4v_text",
     "glm_ocr": "glm_ocr_text",
+    "glm5_next": "glm5_next_text",
     "hy_v4_vl": "hy_v4_vl_text",
     "inkling2": "inkling2_text",
     "inkling2_loop": "inkling2_loop_text",

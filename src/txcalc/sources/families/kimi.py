@@ -14,23 +14,30 @@ _EXPERTS = ("num_experts", "num_local_experts")
 
 def kimi_linear(c: Config) -> Tree:
     """arXiv:2510.26692: three linear layers to a latent one, which has no positions."""
-    linear = c.inner("linear_attn_config")
-    heads, head_dim, taps = c.maybe("linear_num_heads"), c.maybe("linear_head_dim"), 4
-    if linear is not None:
-        heads, head_dim = linear.maybe("num_heads") or heads, linear.maybe("head_dim") or head_dim
-        taps = linear.size("short_conv_kernel_size", default=taps)
-    else:
-        taps = c.size("linear_conv_kernel_dim", default=taps)
-    width = head_dim or 128
-    delta = {"kind": "kda", "n_heads": heads or 32, "head_dim": width, "d_conv": taps}
-    count = n_layers(c)
+    linear, count = c.inner("linear_attn_config"), n_layers(c)
     mixer_of = kinds(c, count, lambda i: "full" if i and i % 4 == 0 else "linear", known=_KINDS)
-    c.ignore("linear_conv_kernel_dim")
-    if linear is not None:
-        linear.ignore("full_attn_layers", "kda_layers", "gate_lower_bound", "safe_gate")
     if linear is not None and not c.has("layer_types"):
         mixer_of = _listed(linear, count) or mixer_of
-    return _hybrid(c, delta | {"gate_rank": width}, latent(c), mixer_of, dense=1)
+    return _hybrid(c, kimi_delta(c, linear, heads=32), latent(c), mixer_of, dense=1)
+
+
+def kimi_delta(c: Config, linear: Config | None, *, heads: int) -> Tree:
+    """Linear layers with narrow gates by keys at the top level, or by an object's, which go first.
+
+    ``heads`` is the type's default.
+    """
+    keys = {
+        "n_heads": ("linear_num_heads", "num_heads", heads),
+        "head_dim": ("linear_head_dim", "head_dim", 128),
+        "d_conv": ("linear_conv_kernel_dim", "short_conv_kernel_size", 4),
+    }
+    part: Tree = {"kind": "kda"}
+    for field, (key, inside, default) in keys.items():
+        own = c.size(key, default=default)
+        part[field] = own if linear is None else linear.size(inside, default=own)
+    if linear is not None:
+        linear.ignore("full_attn_layers", "kda_layers", "gate_lower_bound", "safe_gate")
+    return part | {"gate_rank": part["head_dim"]}
 
 
 def bailing_hybrid(c: Config) -> Tree:

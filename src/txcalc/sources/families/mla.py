@@ -31,7 +31,7 @@ def latent(
     its names of the rotary channels.
     """
     stated = None if c.null("q_lora_rank") else q_default
-    nope, rotary = c.size("qk_nope_head_dim"), c.size(*rope)
+    nope, rotary = c.size("qk_nope_head_dim"), c.count(*rope)
     told = c.maybe("qk_head_dim")
     if told is not None and told != nope + rotary:
         c.refuse("qk_head_dim", f"{told}, but its parts are {nope} and {rotary}")
@@ -42,7 +42,7 @@ def latent(
         **given(q_rank=c.maybe("q_lora_rank") or stated),
         "kv_rank": c.size("kv_lora_rank"),
         "nope_dim": nope,
-        "rope_dim": rotary,
+        **given(rope_dim=rotary or None),
         "v_dim": c.size("v_head_dim", default=v_default),
         **given(bias=c.flag("attention_bias", default=False), **more),
     }
