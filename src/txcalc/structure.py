@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
-from txcalc.parts import Attention, Ffn, Positions, Ssm
+from txcalc.parts import Attention, CrossAttention, Ffn, Positions, Ssm
 from txcalc.parts.altup import AltUp
 from txcalc.parts.base import Part, Place, dim
 from txcalc.parts.hyper import HyperConnections
@@ -51,7 +51,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     placement: Placement = "pre"
     attention: Attention | None = None
     ssm: Ssm | None = None
-    cross_attention: Attention | None = None
+    cross_attention: CrossAttention | None = None
     ffn: Ffn | None = None
     hyper: HyperConnections | None = None
     altup: AltUp | None = None

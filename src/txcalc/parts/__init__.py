@@ -18,7 +18,8 @@ from txcalc.parts.positions import Alibi, Learned, Relative, Rotary, Sinusoidal
 from txcalc.parts.rg_lru import RgLru
 from txcalc.parts.rwkv import ChannelMixing, TimeMixing
 
-Attention = MultiHead | GroupedQuery | Latent | Compressed | MixtureOfAttention | CompressedConvolutional
+CrossAttention = MultiHead | GroupedQuery
+Attention = CrossAttention | Latent | Compressed | MixtureOfAttention | CompressedConvolutional
 Ssm = (
     Mamba1 | Mamba2 | GatedDelta | KimiDelta | ShortConv | Lightning | Mlstm | RgLru | TimeMixing
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from txcalc.errors import nearest
 from txcalc.model import Model
-from txcalc.parts import Attention, Ffn, Positions, Ssm
+from txcalc.parts import Attention, CrossAttention, Ffn, Positions, Ssm
 from txcalc.parts.base import Part, dim
 from txcalc.parts.ffn import Mixture
 from txcalc.parts.tensor import Tensor
@@ -22,7 +22,7 @@ _KINDS: dict[str, dict[str, type[Part]]] = {
     for role, union in {
         "attention": Attention,
         "ssm": Ssm,
-        "cross_attention": Attention,
+        "cross_attention": CrossAttention,
         "ffn": Ffn,
         "positions": Positions,
     }.items()
