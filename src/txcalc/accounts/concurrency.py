@@ -59,7 +59,7 @@ def account(model: Model, question: Question) -> Report:
             f"weights {question.weights or question.dtype}",
         ],
         conventions=CONVENTIONS,
-        warnings=position_warnings(model, workload.ctx),
+        warnings=position_warnings(model, workload.ctx, workload.source),
     )
 
 

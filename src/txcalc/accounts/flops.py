@@ -69,7 +69,7 @@ def account(model: Model, question: Question) -> Report:
             SCORES[workload.scores],
             *_phase(model, question),
         ],
-        warnings=position_warnings(model, workload.ctx),
+        warnings=position_warnings(model, workload.ctx, workload.source),
     )
 
 

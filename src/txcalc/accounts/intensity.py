@@ -35,8 +35,9 @@ def account(model: Model, question: Question) -> Report:
     asked = question.prompt is not None
     name, length = ("prompt", question.prompt) if asked else ("ctx", question.ctx)
     prompt = question.length(model, name, length)
-    figures = _phase(model, question, question.workload(model, phase="prefill", ctx=prompt))
-    refused, warnings = {}, position_warnings(model, prompt)
+    prefill = question.workload(model, phase="prefill", ctx=prompt)
+    figures = _phase(model, question, prefill)
+    refused, warnings = {}, position_warnings(model, prompt, prefill.source)
     if model.has_decoder:
         decode = question.workload(model, phase="decode")
         figures |= _phase(model, question, decode)

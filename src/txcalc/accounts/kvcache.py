@@ -47,7 +47,7 @@ def account(model: Model, question: Question) -> Report:
         block_kinds=list(model.blocks),
         assumptions=[*assumptions(model, question), f"batch {question.batch}"],
         conventions=[*CONVENTIONS, *([ENTRIES] if _has_entries(model) else [])],
-        warnings=position_warnings(model, workload.ctx),
+        warnings=position_warnings(model, workload.ctx, workload.source),
     )
 
 

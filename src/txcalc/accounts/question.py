@@ -187,17 +187,19 @@ def refuse_encoder_only(model: Model, what: str) -> None:
         raise RefusedError(f"{model.name}: no {what}: {ENCODER_ONLY}")
 
 
-def position_warnings(model: Model, length: Letter) -> list[str]:
-    """A warning where a length is beyond the learned positions."""
+def position_warnings(model: Model, length: Letter, source: Letter | None = None) -> list[str]:
+    """A warning where a length is beyond the learned positions; an encoder's is the source."""
     found = []
     for name, stack in model.stacks.items():
         table: Letter | None = getattr(stack.positions, "n_positions", None)
-        if table is None:
+        beside = name == "encoder" and model.has_decoder
+        given, context = (source, None) if beside else (length, model.context)
+        if table is None or given is None:
             continue
-        learned = table if model.context is None else min(table, model.context, key=_value)
-        if length.value > learned.value:
+        learned = table if context is None else min(table, context, key=_value)
+        if given.value > learned.value:
             found.append(
-                f"{model.name}: {length.name} {length.value:,} is beyond the {learned.value:,} "
+                f"{model.name}: {given.name} {given.value:,} is beyond the {learned.value:,} "
                 f"learned positions of its {name}"
             )
     return found

@@ -132,7 +132,8 @@ _TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver
            "diffusion_head", "word_timestamp")  # fmt: skip
 _BESIDE = ("merged_", "image_", "video_", "audio_", "vision_", "vq_", "projector_",
            "multimodal_", "spatial_", "num_channels", "patch_size", "mm_",
-           "vocabulary_map")  # fmt: skip
+           "vocabulary_map", "downsample_", "default_num_delay", "has_lora_adapter",
+           "acoustic_tokenizer_chunk", "token_classification")  # fmt: skip
 
 
 def tied(c: Config) -> Tree:

@@ -61,7 +61,7 @@ def _musicgen(c: Config, *, cross: bool) -> Tree:
     whole = c.inner("decoder")
     d = whole or c
     c.ignore("text_encoder", "audio_encoder", "num_chroma", "chroma_length", "sampling_rate")
-    d.ignore("layerdrop", "audio_channels")
+    d.ignore("layerdrop", "audio_channels", "tie_word_embeddings")
     codebooks, vocab = d.size("num_codebooks", default=4), d.size("vocab_size")
     d_model = d.size("hidden_size")
     part = {"kind": "mha", "n_heads": d.size("num_attention_heads")}

@@ -54,19 +54,21 @@ def _half(c: Config, task: Any, field: str) -> Tree:
         c.unsupported(f"a half of type {c.type!r}{nearest(c.type, list(TYPES))}")
     c.task = task
     c.forget("architectures")
-    c.ignore("model_type")
+    c.ignore("model_type", *(["tie_word_embeddings"] if task == "body" else []))
     module, _, family = TYPES[c.type].partition(":")[0].partition(".")
     tree: Tree = getattr(import_module(f"txcalc.sources.families.{module}"), family)(c)
     side = "encoder" if field == "encoder" else "decoder"
     if field not in tree or not set(tree) <= _KNOWN or ("encoder" in tree) == ("layers" in tree):
         c.unsupported(f"type {c.type!r} as the {side} of a pair")
     stack = dict(tree[field])
+    alone = len(tree["blocks"]) == 1
+    names = {name: side if alone else f"{side}_{name}" for name in tree["blocks"]}
     for key in ("first", "pattern", "last"):
         if key in stack:
-            stack[key] = [f"{side}_{name}" for name in stack[key]]
+            stack[key] = [names[name] for name in stack[key]]
     sizes = {"d_model": tree["d_model"], "vocab": tree["vocab"]}
     blocks = {
-        f"{side}_{name}": block | _sized(block.get("tensors", {}), sizes, wrap=True)
+        names[name]: block | _sized(block.get("tensors", {}), sizes, wrap=True)
         for name, block in tree["blocks"].items()
     }
     tensors = _sized(tree.get("tensors", {}), sizes)

@@ -127,7 +127,7 @@ def _block(c: Config, side: Side, *, gated: bool) -> Tree:
 
 
 def _positions(c: Config) -> Tree:
-    c.ignore("relative_attention_max_distance")
+    c.ignore("relative_attention_max_distance", "dropout_rate")
     return {
         "kind": "relative",
         "n_buckets": c.size("relative_attention_num_buckets", default=32),

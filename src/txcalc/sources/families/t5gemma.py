@@ -12,6 +12,7 @@ LEFT_OUT = "left out: the vision tower, and what joins it"
 def t5gemma(c: Config) -> Tree:
     """arXiv:2504.06225: Gemma 2's layers and cross-attention; the encoder may be another size."""
     c.only("conditional", "body")
+    c.ignore("dropout_rate", "classifier_dropout_rate", "vocab_size")
     parts = {"encoder": c.needed("encoder"), "decoder": c.needed("decoder")}
     main = parts[sides(c)[-1]]
     widths = {side: part.size("hidden_size") for side, part in parts.items()}
@@ -43,8 +44,10 @@ def t5gemma2(c: Config) -> Tree:
     """
     c.only("conditional", "body")
     encoder = c.needed("encoder")
-    encoder.ignore("vision_config", "tie_word_embeddings", "mm_tokens_per_image")
+    encoder.ignore("vision_config", "tie_word_embeddings", "mm_tokens_per_image", "architectures")
+    encoder.ignore("model_type")
     encoder.ignore_all("boi_token", "eoi_token", "image_token")
+    c.ignore("dropout_rate", "classifier_dropout_rate")
     c.ignore_all("eoi_token", "image_token", "vocab_size")
     parts = {"encoder": encoder.needed("text_config"), "decoder": c.needed("decoder")}
     vocab, d_model = parts["decoder"].size("vocab_size"), parts["decoder"].size("hidden_size")
@@ -89,7 +92,8 @@ def _stack(
 ) -> Made:
     """Windows in all layers but one of each period, unless the file lists them."""
     c.ignore("query_pre_attn_scalar", "final_logit_softcapping", "attn_logit_softcapping")
-    c.ignore("dropout_rate", "classifier_dropout_rate")
+    c.ignore("dropout_rate", "model_type", "architectures", "tie_word_embeddings")
+    c.ignore("max_position_embeddings")
     count = n_layers(c)
     listed = c.words("layer_types", length=count)
     kinds = by_layer(count, lambda i: "sliding" if (i + 1) % period else "full")
