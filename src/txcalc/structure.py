@@ -1,7 +1,5 @@
 """What a model is built of: blocks of sub-layers, stacks of blocks, embedding and head."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Literal
@@ -34,32 +32,39 @@ COMPONENTS = (
 """Names below a block's address, which no block may have."""
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """One kind of layer: its sub-layers by role, and where its norms stand.
+class Arrangement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a block says beside its sub-layers: where its norms stand, and how often it is run.
 
     ``pre`` and ``post`` norms stand before or after each sub-layer, ``post`` after its sum with the
-    stream and ``output`` before that (arXiv:2501.00656); ``sandwich`` has both;
-    ``parallel`` sub-layers share one norm before them or, with ``parallel_two_norms``, have one
-    each.  Attention and ssm in one block run side by side behind one norm.  ``shared`` layers of a
-    kind have one set of weights; a pass runs a layer as often as it ``loops`` (arXiv:1807.03819),
-    and each loop keeps a state of its own, or only the last one does.  ``hyper`` connections or
-    ``altup`` take the place of the one residual stream.  A ``partial`` block has a mechanism that no part knows:
-    only its tensors are counted.
+    stream and ``output`` before that (arXiv:2501.00656); ``sandwich`` has both; ``parallel``
+    sub-layers share one norm before them or, with ``parallel_two_norms``, have one each.
+    ``shared`` layers of a kind have one set of weights; a pass runs a layer as often as it
+    ``loops`` (arXiv:1807.03819), and each loop keeps a state of its own, or only the last one does.
+    ``hyper`` connections or ``altup`` take the place of the one residual stream.  A ``partial``
+    block has a mechanism that no part knows: only its tensors are counted.
     """
 
     norm: Norm
     placement: Placement = "pre"
-    attention: Attention | None = None
-    ssm: Ssm | None = None
-    cross_attention: CrossAttention | None = None
-    ffn: Ffn | None = None
     hyper: HyperConnections | None = None
     altup: AltUp | None = None
-    tensors: dict[str, Tensor] = {}
     shared: bool = False
     loops: Annotated[Letter | None, dim("times that a pass runs each layer of this kind")] = None
     loop_state: Literal["each", "last"] = "each"
     partial: bool = False
+
+
+class Block(Arrangement, frozen=True, kw_only=True, dict=True):
+    """One kind of layer: its sub-layers by role, in an arrangement.
+
+    Attention and ssm in one block run side by side behind one norm.
+    """
+
+    attention: Attention | None = None
+    ssm: Ssm | None = None
+    cross_attention: CrossAttention | None = None
+    ffn: Ffn | None = None
+    tensors: dict[str, Tensor] = {}
 
     def parts(
         self, d_model: Quantity, source: Quantity | None = None

@@ -69,5 +69,5 @@ def _bars(figures: Figures) -> list[Bar]:
     counts = [1]
     while counts[-1] < crossover:
         counts.append(2 * counts[-1])
-    caches = [Bar(f"{count:,} sequences", product(const(count), cache)) for count in counts[-7:]]
+    caches = [Bar(f"{count:,} sequence{'s' * (count > 1)}", product(const(count), cache)) for count in counts[-7:]]
     return [Bar("weights", figures["weights.bytes"]), *caches]

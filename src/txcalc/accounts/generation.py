@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.accounts import flops
+from collections.abc import Mapping
+
 from txcalc.accounts.question import (
     Question,
     asked,
@@ -13,6 +14,7 @@ from txcalc.accounts.question import (
 )
 from txcalc.entries import complete, met, met_by_all
 from txcalc.errors import RefusedError
+from txcalc.inventory import Stream, Weight
 from txcalc.model import Model
 from txcalc.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, series, total
 from txcalc.report import Figures, Report
@@ -34,108 +36,115 @@ def account(model: Model, question: Question) -> Report:
     refuse_encoder_only(model, "generation")
     prompt = positive("prompt", PROMPT if question.prompt is None else question.prompt)
     new = positive("new", question.new)
-    figures: Figures = {}
+    run = _Generation(model, question, prompt)
     steps = [1]
     while 2 * steps[-1] < new.value:
         steps.append(2 * steps[-1])
+    figures: Figures = {}
     for step in steps:
-        after = f"generation.after.{step}"
-        figures |= _compared(after, model, question, prompt, asked("new", step))
-    figures |= _compared("generation", model, question, prompt, new)
-    figures |= _compared("generation.with_prefill", model, question, prompt, new, prefill=True)
+        figures |= run.compared(f"generation.after.{step}", asked("new", step))
+    figures |= run.compared("generation", new)
+    figures |= run.compared("generation.with_prefill", new, prefill=True)
     return Report(
         title="generation",
         model=model.name,
         source=model.source,
         figures=figures,
         shown=list(figures),
-        assumptions=[f"prompt {prompt.value:,}", f"new {new.value:,}"],
+        assumptions=[f"generation of {new.value:,} tokens after a prompt of {prompt.value:,}"],
         conventions=CONVENTIONS + (_ENCODER if model.has_encoder else []),
         warnings=position_warnings(model, _last(prompt, new)),
     )
 
 
-def _compared(
-    address: str,
-    model: Model,
-    question: Question,
-    prompt: Letter,
-    new: Letter,
-    *,
-    prefill: bool = False,
-) -> Figures:
-    """Both ways of generating ``new`` tokens, in tokens processed and in FLOPs of the blocks."""
-    ways = {
-        "naive": _naive(model, question, prompt, new),
-        "cached": _cached(model, question, prompt, new, prefill=prefill),
-    }
-    tokens = {f"{address}.tokens.{way}": p.tokens.counted_as("tokens") for way, p in ways.items()}
-    spent = {f"{address}.flops.{way}": _blocks(model, given) for way, given in ways.items()}
-    figures = tokens | spent
-    for what in ("tokens", "flops"):
-        naive, cached = (figures[f"{address}.{what}.{way}"] for way in ways)
-        if not cached.value:
-            raise RefusedError(
-                f"{model.name}: no generation: its blocks have no products to compare"
-            )
-        figures[f"{address}.{what}.ratio"] = naive / cached
-    return figures
+class _Generation:
+    """Both ways of generating tokens after one prompt."""
+
+    def __init__(self, model: Model, question: Question, prompt: Letter) -> None:
+        self._name = model.name
+        self._prompt = prompt
+        self._per_mac = per_multiply_add(macs=False, phase="decode")
+        self._layers = [
+            (kind.count, _merged(kind.rows), list(kind.block.operations(kind.d_model).values()))
+            for kind in model.decoder_layers
+        ]
+        workload = question.workload(model, phase="decode", ctx=prompt)
+        self._source = workload.source if model.has_encoder else ZERO
+
+    def compared(self, address: str, new: Letter, *, prefill: bool = False) -> Figures:
+        """``new`` tokens both ways, in tokens processed and in FLOPs of the blocks."""
+        ways = {"naive": self._naive(new), "cached": self._cached(new, prefill=prefill)}
+        figures = {
+            f"{address}.tokens.{way}": given.tokens.counted_as("tokens")
+            for way, given in ways.items()
+        }
+        figures |= {f"{address}.flops.{way}": self._blocks(given) for way, given in ways.items()}
+        for what in ("tokens", "flops"):
+            naive, cached = (figures[f"{address}.{what}.{way}"] for way in ways)
+            if not cached.value:
+                raise RefusedError(
+                    f"{self._name}: no generation: its blocks have no products to compare"
+                )
+            figures[f"{address}.{what}.ratio"] = naive / cached
+        return figures
+
+    def _naive(self, new: Letter) -> Pass:
+        """All tokens again for each new one."""
+        prompt, last = self._prompt, _last(self._prompt, new)
+        tokens = series(ZERO, None, prompt, last)
+        return Pass(
+            tokens=tokens,
+            pairs=lambda window: series(ONE, window, prompt, last),
+            entries=lambda block, cap: met_by_all(block, cap, prompt, last),
+            cross_pairs=product(tokens, self._source),
+        )
+
+    def _cached(self, new: Letter, *, prefill: bool) -> Pass:
+        """One token for each new one; with ``prefill``, the prompt's own pass makes the first."""
+        prompt, last = self._prompt, _last(self._prompt, new)
+        tokens = last if prefill else new
+        first = prompt + ONE if prefill else prompt
+
+        def pairs(window: Quantity | None) -> Quantity:
+            steps = series(ZERO, window, first, last)
+            if not prefill:
+                return steps
+            return product(prompt, prompt if window is None else least(prompt, window)) + steps
+
+        def entries(block: Quantity, cap: Quantity | None) -> Quantity:
+            steps = met(block, cap, first, last)
+            return product(prompt, complete(prompt, block, cap)) + steps if prefill else steps
+
+        return Pass(
+            tokens=tokens,
+            pairs=pairs,
+            entries=entries,
+            cross_pairs=product(tokens, self._source),
+        )
+
+    def _blocks(self, given: Pass) -> Quantity:
+        """FLOPs of all layers."""
+        layers = []
+        for count, weights, operations in self._layers:
+            spent = [given.matmul(row, self._per_mac) for row in weights]
+            spent += [given.without_weight(op, self._per_mac) for op in operations]
+            layers.append(product(count, total(spent, "FLOPs")))
+        return total(layers, "FLOPs")
 
 
-def _naive(model: Model, question: Question, prompt: Letter, new: Letter) -> Pass:
-    """All tokens again for each new one."""
-    last = _last(prompt, new)
-    tokens = series(ZERO, None, prompt, last)
-    return Pass(
-        tokens=tokens,
-        pairs=lambda window: series(ONE, window, prompt, last),
-        entries=lambda block, cap: met_by_all(block, cap, prompt, last),
-        cross_pairs=product(tokens, _source(model, question, prompt)),
-    )
-
-
-def _cached(
-    model: Model, question: Question, prompt: Letter, new: Letter, *, prefill: bool
-) -> Pass:
-    """One token for each new one; with ``prefill``, the first one comes from the prompt's pass."""
-    last = _last(prompt, new)
-    tokens = last if prefill else new
-    first = prompt + ONE if prefill else prompt
-
-    def pairs(window: Quantity | None) -> Quantity:
-        steps = series(ZERO, window, first, last)
-        if not prefill:
-            return steps
-        return product(prompt, prompt if window is None else least(prompt, window)) + steps
-
-    def entries(block: Quantity, cap: Quantity | None) -> Quantity:
-        steps = met(block, cap, first, last)
-        return product(prompt, complete(prompt, block, cap)) + steps if prefill else steps
-
-    return Pass(
-        tokens=tokens,
-        pairs=pairs,
-        entries=entries,
-        cross_pairs=product(tokens, _source(model, question, prompt)),
-    )
+def _merged(rows: Mapping[str, Weight]) -> list[Weight]:
+    """One row for all that multiply the same tokens, since every step asks for their sum alone."""
+    alike: dict[tuple[Stream, Quantity | None], list[Quantity]] = {}
+    for row in rows.values():
+        if row.use == "matmul":
+            each = product(row.used, row.repeats, row.each)
+            alike.setdefault((row.stream, row.window), []).append(each)
+    return [
+        Weight(name=stream, use="matmul", outputs=(total(each, ""),), stream=stream, window=window)
+        for (stream, window), each in alike.items()
+    ]
 
 
 def _last(prompt: Letter, new: Letter) -> Letter:
     """The context of the last step."""
     return defined("last", prompt + new - ONE, about="context of the last step")
-
-
-def _source(model: Model, question: Question, prompt: Letter) -> Quantity:
-    return (
-        question.workload(model, phase="decode", ctx=prompt).source if model.has_encoder else ZERO
-    )
-
-
-def _blocks(model: Model, given: Pass) -> Quantity:
-    per_mac = per_multiply_add(macs=False, phase="decode")
-    blocks = []
-    for kind in model.decoder_layers:
-        weights, operations = flops.products(kind, given, per_mac)
-        layer = total((*weights.values(), *operations.values()), "FLOPs")
-        blocks.append(product(kind.count, layer))
-    return total(blocks, "FLOPs")

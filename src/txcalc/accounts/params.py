@@ -20,7 +20,7 @@ CONVENTIONS = [
     "active = total minus the experts that a token leaves unused; vocabulary tables whole",
     "buffers (persistent tensors, no parameters) and mtp modules are outside the total",
 ]
-_KINDS = {"matmul": "matmul", "biases": "bias"}
+_KINDS = {"matmul": "matmul", "bias": "biases"}
 _BLOCK = ("", *(f".{role}{kind}" for role in ROLES for kind in ("", ".matmul", ".biases")),
           ".norms", ".hyper", ".altup", ".tensors", ".matmul", ".biases")  # fmt: skip
 _BESIDE = ("embedding", "final_norm", "head", "tensors")
@@ -109,15 +109,21 @@ def sums(model: Model) -> Figures:
 
 def _by_kind(address: str, rows: Mapping[str, Weight], found: Figures) -> Figures:
     """A block's matmul weights and biases apart, and zero for the components it lacks."""
-    by_kind = {f"{address}.{c}": ZERO_PARAMETERS for c in (*ROLES, "norms")}
-    for component in (*(f".{role}" for role in ROLES), ""):
-        inside = f"{component}.".lstrip(".")
-        for kind, use in _KINDS.items():
-            chosen = [n for n, row in rows.items() if n.startswith(inside) and row.use == use]
-            by_kind[f"{address}{component}.{kind}"] = total(
-                (found[f"{address}.{name}"] for name in chosen), UNIT
-            )
-    return by_kind | {name: found[name] for name in by_kind if name in found}
+    absent = {f"{address}.{component}": ZERO_PARAMETERS for component in (*ROLES, "norms")}
+    chosen: dict[str, list[Quantity]] = {
+        f"{address}{component}.{kind}": []
+        for component in (*(f".{role}" for role in ROLES), "")
+        for kind in _KINDS.values()
+    }
+    for name, row in rows.items():
+        if row.use in _KINDS:
+            kind, quantity = _KINDS[row.use], found[f"{address}.{name}"]
+            component = f"{address}.{name.partition('.')[0]}.{kind}"
+            if component in chosen:
+                chosen[component].append(quantity)
+            chosen[f"{address}.{kind}"].append(quantity)
+    by_kind = {name: total(quantities, UNIT) for name, quantities in chosen.items()}
+    return absent | by_kind | {name: found[name] for name in absent if name in found}
 
 
 def _tree(address: str, rows: Mapping[str, Weight]) -> Figures:

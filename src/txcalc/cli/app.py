@@ -8,7 +8,6 @@ import txcalc
 
 app = typer.Typer(
     help=txcalc.__doc__,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -71,7 +71,9 @@ Source = Annotated[
     int | None, typer.Option(metavar="S", help="the encoder's length in tokens; default: ctx")
 ]
 Batch = Annotated[int, typer.Option(metavar="B", help="sequences at once")]
-Prompt = Annotated[int | None, typer.Option(metavar="P", help="prompt in tokens; default: ctx")]
+Prompt = Annotated[
+    int | None, typer.Option(metavar="P", help="prompt; default: ctx, 20 for generation")
+]
 GenerationPrompt = Annotated[int, typer.Option(metavar="P", help="prompt in tokens")]
 New = Annotated[int, typer.Option(metavar="N", help="tokens to generate")]
 PhaseOption = Annotated[Phase, typer.Option(help="what is run")]

@@ -1,7 +1,5 @@
 """Alternating updates: several copies of the stream, one of which a layer computes."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

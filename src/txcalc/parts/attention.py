@@ -1,7 +1,5 @@
 """Softmax attention with a key and value head for each query head, or for each group of them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 import msgspec
@@ -33,7 +31,7 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
     n_heads: Annotated[Letter, dim("query heads")]
     head_dim: HeadDim = None
-    d_in: Annotated[Letter | None, dim("channels that are projected; d_model where left out")] = None
+    d_in: Annotated[Letter | None, dim("channels projected; d_model where left out")] = None
     v_dim: Annotated[Letter | None, dim("width of one value head; head_dim where left out")] = None
     bias: bool | list[Projection] = False
     qk_norm: Literal["none", "head", "width"] = "none"

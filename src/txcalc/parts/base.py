@@ -1,7 +1,5 @@
 """What every part of a model has in common."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 import msgspec

@@ -1,7 +1,5 @@
 """Attention in a compressed space, its queries and keys mixed by convolutions."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from txcalc.inventory import State, Weight, linear

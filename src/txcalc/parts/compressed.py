@@ -1,8 +1,6 @@
 """Attention over a window and over compressed entries of everything before it."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 
@@ -43,7 +41,7 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
     overlap: bool = False
     indexer: EntryIndexer | None = None
 
-    def bound(self, d_model: Letter) -> Compressed:
+    def bound(self, d_model: Letter) -> Self:
         """Checks that groups are equal and that what belongs to entries has some."""
         width = self.n_heads.value * self.head_dim.value
         if width % self.o_groups.value:

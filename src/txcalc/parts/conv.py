@@ -1,7 +1,5 @@
 """Short causal convolutions, one filter a channel."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import State, Weight, linear

@@ -1,7 +1,5 @@
 """The gated delta rule: linear attention that corrects what it has stored."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import Op, Scan, State, Weight, linear

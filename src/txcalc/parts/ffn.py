@@ -1,7 +1,5 @@
 """Feed-forward networks: plain, gated, and a mixture of either."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from txcalc.inventory import Use, Weight, linear

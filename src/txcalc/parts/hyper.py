@@ -1,7 +1,5 @@
 """Hyper-connections: several residual streams, read and written by learned weights."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -1,7 +1,5 @@
 """Indexers: few, narrow heads that score all keys and leave the best to the attention."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

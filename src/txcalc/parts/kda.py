@@ -1,7 +1,5 @@
 """Kimi delta attention: the delta rule with a decay for each channel of the state."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import Op, Scan, State, Weight, linear

@@ -1,7 +1,5 @@
 """Attention without a softmax: a matrix of keys times values is all that is kept of the past."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import Op, Scan, State, Weight, linear

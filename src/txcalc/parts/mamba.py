@@ -1,7 +1,5 @@
 """Selective state spaces: Mamba and Mamba-2."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from txcalc.inventory import Op, Scan, State, Weight, linear

@@ -1,8 +1,6 @@
 """Multi-head latent attention, with or without an indexer that picks the keys."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts.base import Part, Place, dim
@@ -38,7 +36,7 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
         Letter | None, dim("keys that an earlier layer's indexer leaves to a query")
     ] = None
 
-    def bound(self, d_model: Letter) -> Latent:
+    def bound(self, d_model: Letter) -> Self:
         """Checks that an indexer or a gate has the query latent that it reads."""
         if self.indexer is not None and self.q_rank is None:
             raise ValueError("an indexer reads the query latent: state q_rank")

@@ -1,8 +1,6 @@
 """Mixture of attention heads: a router gives each token its experts' queries."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts.base import Part, Place, dim
@@ -22,7 +20,7 @@ class MixtureOfAttention(Part, frozen=True, kw_only=True, tag="moa"):
     head_dim: Annotated[Letter, dim("width of one head")]
     bias: bool = False
 
-    def bound(self, d_model: Letter) -> MixtureOfAttention:
+    def bound(self, d_model: Letter) -> Self:
         """Checks that a token can use as many experts as it is said to."""
         if self.top_k.value > self.n_experts.value:
             raise ValueError(f"top_k {self.top_k.value} is above n_experts {self.n_experts.value}")

@@ -1,7 +1,5 @@
 """Norms: one weight a channel, and with LayerNorm a bias."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from txcalc.inventory import Weight

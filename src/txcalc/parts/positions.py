@@ -1,7 +1,5 @@
 """What tells positions apart.  Only learned and relative ones have a table."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import Weight

@@ -1,7 +1,5 @@
 """The real-gated linear recurrent unit: one state a channel, decayed and written by gates."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import State, Weight, linear

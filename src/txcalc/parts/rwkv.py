@@ -1,7 +1,5 @@
 """RWKV-4: a recurrence in place of attention, and an FFN that sees the token before."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from txcalc.inventory import State, Weight, linear

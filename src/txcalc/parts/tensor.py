@@ -1,7 +1,5 @@
 """Tensors that no part knows, declared one by one in a description."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -13,7 +13,7 @@ from txcalc.report import Held, Report
 
 BAR_WIDTH = 40
 _SHARE_NOTE = [
-    "share: of the total; inside a block of it, matmul of its matmul, biases of its biases"
+    "share: of the total; within a block, of that block (weights and biases among their kind)"
 ]
 
 
@@ -183,4 +183,12 @@ def _label(address: str, addresses: Sequence[str]) -> str:
 
 
 def _union(lists: Sequence[Iterable[str]]) -> list[str]:
-    return list(dict.fromkeys(item for items in lists for item in items))
+    """All items once, each new one after the item that it follows in its own list."""
+    merged: list[str] = []
+    for items in lists:
+        place = 0
+        for item in items:
+            if item not in merged:
+                merged.insert(place, item)
+            place = merged.index(item) + 1
+    return merged

@@ -25,14 +25,14 @@ def write(reports: Sequence[Report], layout: Layout) -> str:
     """The sheets as tables, their notes and bar pictures below."""
     parts: list[RenderableType] = []
     for sheet in sheets(reports, layout):
-        parts.append(_table(sheet))
+        parts += [Text(sheet.title, style="bold"), _table(sheet)]
         if sheet.notes:
             parts.append(below(sheet.notes))
     for report in reports:
         bars = pictures(report)
         if bars:
             parts.append(Text("\n".join(["", f" {report.model}", *(f"   {bar}" for bar in bars)])))
-    return capture(*parts)
+    return capture(*parts, width=WIDTH if layout == "catalogue" else _ENDLESS)
 
 
 def below(notes: Sequence[str]) -> Constrain:
@@ -52,9 +52,9 @@ def capture(*parts: RenderableType, width: int = _ENDLESS) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def plain_table(columns: Sequence[str], left: int, title: str | None = None) -> Table:
+def plain_table(columns: Sequence[str], left: int) -> Table:
     """An empty table whose first ``left`` columns are text and may wrap."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     for i, name in enumerate(columns):
         text = i < left
         table.add_column(
@@ -64,7 +64,7 @@ def plain_table(columns: Sequence[str], left: int, title: str | None = None) -> 
 
 
 def _table(sheet: Sheet) -> Table:
-    table = plain_table(sheet.columns, sheet.left, sheet.title)
+    table = plain_table(sheet.columns, sheet.left)
     for row in sheet.rows:
         table.add_row(*map(Text, row))
     return table

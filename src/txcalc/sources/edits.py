@@ -33,14 +33,14 @@ Target = tuple[Any, str]
 
 def _targets(tree: Any, name: str, edit: str, file: str) -> list[Target]:
     if "." in name:
-        return [_field(tree, name, edit)]
+        return [_field(tree, name, edit, file)]
     written = [
         path for path, value in _leaves(tree)
         if path[-1] == _FIELDS.get(name, name) and type(value) is int
     ]  # fmt: skip
     paths = written or _derived(tree, name, file)
     if not paths:
-        return [_field(tree, name, edit)]
+        return [_field(tree, name, edit, file)]
     values = {path: _get(tree, path) for path in paths}
     if len(set(values.values())) > 1:
         listed = ", ".join(f"{'.'.join(path)} = {value}" for path, value in values.items())
@@ -54,13 +54,14 @@ def _derived(tree: Any, name: str, file: str) -> list[tuple[str, ...]]:
     return [tuple(path.split(".")) for path, letter in dims.items() if letter.name == name]
 
 
-def _field(tree: Any, name: str, edit: str) -> Target:
+def _field(tree: Any, name: str, edit: str, file: str) -> Target:
     """The one field whose path ends in ``name``; its mapping has to be there."""
     *parent, key = name.split(".")
     holders = [path for path in _mappings(tree) if _ends_in(path, parent)]
     there = [path for path in holders if key in _get(tree, path)]
     if not parent and not there:
-        known = sorted({path[-1] for path, _ in _leaves(tree)} | set(_FIELDS))
+        dims = {letter.name for letter in build(tree, file).dims.values()}
+        known = sorted({path[-1] for path, _ in _leaves(tree)} | dims)
         raise OptionError(f"--set {edit}: nothing is called {name!r}{nearest(name, known)}")
     if not holders:
         known = [".".join(path) for path in _mappings(tree) if path]
