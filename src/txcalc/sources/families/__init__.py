@@ -361,8 +361,10 @@ _HARMLESS = {
     "topk_method", "quantization_config", "clip_qkv", "aux_loss_alpha", "seq_aux", "ep_size",
     "indexer_rope_interleave", "swiglu_limit",
     "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32", "attention_softmax_in_fp32",
+    "input_jitter_noise", "for_llm_compressor", "initial_context_length", "swiglu_alpha",
 }  # fmt: skip
-_HARMLESS_ENDINGS = ("_token_id", "_token_ids", "_dropout", "_pdrop", "_dropout_prob", "_drop")
+_HARMLESS_ENDINGS = ("_token_id", "_token_ids", "_token_index", "_dropout", "_pdrop",
+                     "_dropout_prob", "_drop")  # fmt: skip
 
 
 def is_harmless(key: str) -> bool:

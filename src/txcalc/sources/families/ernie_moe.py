@@ -13,7 +13,7 @@ from txcalc.sources.families.common import (
     mixture,
     n_layers,
 )
-from txcalc.sources.families.mla import ffns
+from txcalc.sources.families.mla import ffns, unknown_modules
 
 
 def ernie4_5_moe(c: Config) -> Tree:
@@ -29,7 +29,8 @@ def ernie4_5_moe(c: Config) -> Tree:
     found = ffns(c, ffn_of, lambda: glu(c, bias=bias), lambda: _experts(c, bias=bias))
     mixers = {"full": {"attention": attention(c, kv_default=4, bias=bias)}}
     blocks = grid(mixers, ["full"] * count, found, ffn_of, norm="rms")
-    return decoder(c, *blocks, tied=True, head_bias=bias)
+    c.ignore("moe_capacity", "moe_use_aux_free", "moe_norm_min")
+    return decoder(c, *blocks, tied=True, head_bias=bias, **unknown_modules(c))
 
 
 def _experts(c: Config, *, bias: bool) -> Tree:

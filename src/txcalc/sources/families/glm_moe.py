@@ -81,6 +81,7 @@ def dots1(c: Config) -> Tree:
     mixers = _mixers(c, kv_default=32, bias=bias, qk_norm="head")
     start = c.count("max_window_layers", default=62)
     of = kinds(c, count, lambda i: "sliding" if i >= start else "full")
+    c.ignore("moe_layer_freq")
     return _decoder(c, mixers, of, _experts(c, top_k=None), _dense_first(c, count, 0))
 
 

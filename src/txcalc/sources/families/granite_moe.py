@@ -42,6 +42,8 @@ def granitemoe_swa(c: Config) -> Tree:
 
 def experts(c: Config, **more: Any) -> Tree:
     """The routed experts, as wide as intermediate_size."""
+    c.ignore("embedding_multiplier", "residual_multiplier", "attention_multiplier")
+    c.ignore("logits_scaling")
     return mixture(
         c, n_experts=["num_local_experts"], top_k_default=2, width=["intermediate_size"], **more
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, decoder, grid, n_layers
+from txcalc.sources.families.common import Tree, attention, decoder, grid, n_layers, never
 
 _EXPERTS = ("num_experts", "num_local_experts")
 _TOP_K = ("moe_topk", "num_experts_per_tok")
@@ -16,18 +16,25 @@ def hunyuan_v1_moe(c: Config) -> Tree:
     """
     count = n_layers(c)
     used = _used(c, count)
-    width = c.size("intermediate_size")
-    ffns = {
-        f"top{k}": {
-            "kind": "moe", "n_experts": c.size(*_EXPERTS), "top_k": k, "d_expert": width,
-            "n_shared": 1,
-        }
-        for k in used
-    }  # fmt: skip
+    ffn_of = [f"top{k}" if len(set(used)) > 1 else "moe" for k in used]
+    ffns = {name: _experts(c, k) for name, k in zip(ffn_of, used, strict=True)}
     attend = attention(c, bias=c.flag("attention_bias", default=False), qk_norm="head")
     mixers = {"full": {"attention": attend}}
-    ffn_of = [f"top{k}" for k in used]
+    never(c, "use_cla", "mlp_bias")
+    c.ignore("attention_head_dim", "use_qk_norm", "use_mixed_mlp_moe", "norm_type")
+    c.ignore("cla_share_factor", "moe_layer_num_skipped")
     return decoder(c, *grid(mixers, ["full"] * count, ffns, ffn_of, norm="rms"), tied=False)
+
+
+def _experts(c: Config, top_k: int) -> Tree:
+    """One width for all experts; older files state it, and the number of shared ones, by layer."""
+    width = c.size("intermediate_size")
+    for key, usual in {"moe_intermediate_size": width, "num_shared_expert": 1}.items():
+        stated = c.raw(key)
+        if any(n not in (None, usual) for n in (stated if isinstance(stated, list) else [stated])):
+            c.refuse(key, f"the experts of this type have {usual} here, all of them")
+    sizes = {"n_experts": c.size(*_EXPERTS), "top_k": top_k, "d_expert": width}
+    return {"kind": "moe", **sizes, "n_shared": 1}
 
 
 def _used(c: Config, count: int) -> list[int]:

@@ -92,7 +92,9 @@ def _mixers(
 def _width(c: Config) -> int:
     """The FFN's width, by default two thirds of what is stated, rounded up to a multiple."""
     width = c.size("block_ff_dim") if c.has("block_ff_dim") else c.size("intermediate_size")
-    c.ignore("intermediate_size")
+    c.ignore("intermediate_size", "num_heads", "use_pos_enc", "conv_use_xavier_init")
+    c.ignore("conv_dim", "conv_dim_out")
+    c.ignore_all("block_")
     adjusted = c.flag("block_auto_adjust_ff_dim", default=True)
     factor = c.number("block_ffn_dim_multiplier", default=1)
     multiple = c.size("block_multiple_of", default=256)

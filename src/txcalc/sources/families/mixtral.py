@@ -6,6 +6,7 @@ from typing import Any
 
 from txcalc.sources.config import Config
 from txcalc.sources.families.common import Tree, attention, decoder, mixture, n_layers, window
+from txcalc.sources.families.mla import UNKNOWN_MODULES
 
 _LOCAL = ("num_local_experts", "num_experts")
 
@@ -40,7 +41,12 @@ def flex_olmo(c: Config) -> Tree:
 def minimax_m2(c: Config) -> Tree:
     """MiniMax-M2: queries and keys normalised over all channels, experts balanced by a buffer."""
     attend = attention(c, kv_default=8, head_dim=128, qk_norm="width")
-    return _model(c, attend, _experts(c, 8, router_bias="buffer"))
+    if c.count("shared_intermediate_size", default=0):
+        c.unsupported("a shared expert of this type")
+    c.ignore("rotary_dim", "qk_norm_type", "use_qk_norm", "use_routing_bias", "use_mtp")
+    c.ignore("mtp_transformer_layers", "attn_type_list")
+    beside = {"notes": [UNKNOWN_MODULES]} if c.count("num_mtp_modules", default=0) else {}
+    return _model(c, attend, _experts(c, 8, router_bias="buffer")) | beside
 
 
 def _experts(c: Config, top_k: int, **more: Any) -> Tree:

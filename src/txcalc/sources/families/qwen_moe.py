@@ -42,7 +42,7 @@ def qwen2_moe(c: Config) -> Tree:
 def qwen3_moe(c: Config) -> Tree:
     """arXiv:2505.09388 section 2: queries and keys normalised by head, no shared expert."""
     keys = window(c, 4096) if c.flag("use_sliding_window", default=False) else None
-    c.ignore("sliding_window", "max_window_layers")
+    c.ignore("sliding_window", "max_window_layers", "qkv_bias", "use_qk_norm")
     return _qwen3(c, kv_default=4, window=keys, top_k=8)
 
 
