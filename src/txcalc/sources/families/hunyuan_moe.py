@@ -16,10 +16,10 @@ def hunyuan_v1_moe(c: Config) -> Tree:
     """
     count = n_layers(c)
     used = _used(c, count)
-    ffn_of = [f"top{k}" if len(set(used)) > 1 else "moe" for k in used]
-    ffns = {name: _experts(c, k) for name, k in zip(ffn_of, used, strict=True)}
+    names = {k: f"top{k}" for k in used} if len(set(used)) > 1 else {used[0]: "moe"}
+    ffns = {name: _experts(c, k) for k, name in names.items()}
     attend = attention(c, bias=c.flag("attention_bias", default=False), qk_norm="head")
-    mixers = {"full": {"attention": attend}}
+    mixers, ffn_of = {"full": {"attention": attend}}, [names[k] for k in used]
     never(c, "use_cla", "mlp_bias")
     c.ignore("attention_head_dim", "use_qk_norm", "use_mixed_mlp_moe", "norm_type")
     c.ignore("cla_share_factor", "moe_layer_num_skipped")

@@ -27,8 +27,8 @@ def inkling_text(c: Config) -> Tree:
     The router scores the shared experts too.
     """
     count, local = n_layers(c), c.sizes("local_layer_ids")
-    slides = [(i + 1) % 6 > 0 if local is None else i in local for i in range(count)]
-    of = kinds(c, count, lambda i: "sliding" if slides[i] else "full", known=HYBRID)
+    slides = {i for i in range(count) if (i + 1) % 6} if local is None else set(local)
+    of = kinds(c, count, lambda i: "sliding" if i in slides else "full", known=HYBRID)
     mixers = {kind: _mixer(c, kind) for kind in HYBRID.values()}
     blocks = grid(mixers, of, _ffns(c), _ffn_of(c, count), norm="rms")
     c.ignore("unpadded_vocab_size", "shared_expert_sink", "num_mtp_layers", "mtp_local_layer_ids")

@@ -28,10 +28,9 @@ def lfm2(c: Config) -> Tree:
     """arXiv:2511.23404 section 2: attention where the file says, everywhere if it does not."""
     count = n_layers(c)
     listed = None if c.has("layer_types") else c.sizes("full_attn_idxs")
+    attends = set(range(count) if listed is None else listed)
     c.ignore("full_attn_idxs")
-    of = kinds(
-        c, count, lambda i: "full" if listed is None or i in listed else "conv", known=_KINDS
-    )
+    of = kinds(c, count, lambda i: "full" if i in attends else "conv", known=_KINDS)
     ffn = {"kind": "glu", "d_ff": _width(c)}
     return _tied(c, grid(_mixers(c), of, {"dense": ffn}, ["dense"] * count, norm="rms"))
 

@@ -56,4 +56,5 @@ def _ffns(c: Config, count: int) -> list[str]:
     step = c.size("interleave_moe_layer_step", default=1)
     if listed is None:
         return by_layer(count, lambda i: "dense" if (i + 1) % step else "moe")
-    return by_layer(count, lambda i: "moe" if i in listed else "dense")
+    chosen = set(listed)
+    return by_layer(count, lambda i: "moe" if i in chosen else "dense")
