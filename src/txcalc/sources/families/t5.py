@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from txcalc.sources.config import Config
@@ -61,7 +62,8 @@ def switch(c: Config) -> Tree:
     def made(side: Side) -> Made:
         blocks = {"dense": _block(c, side, gated=False), "moe": _block(c, side, gated=False)}
         blocks["moe"]["ffn"] = experts
-        layers = by_layer(_count(c, side), lambda i: "moe" if _sparse(c, side, i) else "dense")
+        sparse = _sparse(c, side)
+        layers = by_layer(_count(c, side), lambda i: "moe" if sparse(i) else "dense")
         named = [f"{side}_{kind}" for kind in layers]
         kept = {f"{side}_{kind}": block for kind, block in blocks.items() if kind in layers}
         return kept, stack(named, positions=_positions(c), final_norm="rms")
@@ -70,12 +72,12 @@ def switch(c: Config) -> Tree:
     return described(c, made, d_model=_d_model(c), vocab=c.size("vocab_size"), tied=tied)
 
 
-def _sparse(c: Config, side: Side, i: int) -> bool:
-    """Whether a layer has experts: those after each step, counted by the class from 0."""
+def _sparse(c: Config, side: Side) -> Callable[[int], bool]:
+    """Which layers have experts: those behind each step, counted by the class from 0."""
     wanted = c.count(f"num_sparse_{side}_layers", default=3)
     count = _count(c, side)
     step = c.count(f"{side}_sparse_step", default=count // wanted if wanted else count)
-    return step == 1 or (step > 0 and i % step == 1)
+    return lambda i: step == 1 or (step > 0 and i % step == 1)
 
 
 def _t5(
@@ -89,7 +91,7 @@ def _t5(
 ) -> Tree:
     """The file's own tie flag says whether the head has a weight; the stacks share their table."""
     gated = _gated(c, ffn)
-    c.ignore("scale_decoder_outputs")
+    c.ignore("scale_decoder_outputs", "output_past")
 
     def made(side: Side) -> Made:
         block = _block(c, side, gated=gated)
@@ -136,9 +138,10 @@ def _positions(c: Config) -> Tree:
 
 
 def _count(c: Config, side: Side) -> int:
-    count = n_layers(c, "num_layers", "num_hidden_layers")
-    other = c.maybe("num_decoder_layers")
-    return count if side == "encoder" or other is None else other
+    if side == "decoder" and c.has("num_decoder_layers"):
+        return n_layers(c, "num_decoder_layers")
+    c.ignore("num_decoder_layers")
+    return n_layers(c, "num_layers", "num_hidden_layers")
 
 
 def _d_model(c: Config) -> int:
