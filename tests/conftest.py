@@ -1,4 +1,4 @@
-"""Settings of hypothesis: an ordinary run repeats itself, ``--hypothesis-profile=long`` does not."""
+"""Settings of hypothesis: ordinary runs repeat themselves, ``--hypothesis-profile=long`` not."""
 
 from hypothesis import HealthCheck, Phase, settings
 

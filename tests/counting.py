@@ -18,7 +18,7 @@ BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1, "int4": Fraction(
 
 
 class Tensor(NamedTuple):
-    """``copies`` of a tensor, ``used`` of them by one token; a matmul maps ``inside`` to ``out``."""
+    """``copies`` of a tensor, ``used`` by one token; a matmul maps ``inside`` to ``out``."""
 
     where: str
     use: str
@@ -331,7 +331,13 @@ class Counted:
             if part := self.part(block, "cross_attention"):
                 _, kv, *widths = self.heads(part)
                 cross += kv * sum(widths) * source
-        kept = {"token": token, "growth": growth, "fixed": 0, "cross": cross, "sequence": own + cross}
+        kept = {
+            "token": token,
+            "growth": growth,
+            "fixed": 0,
+            "cross": cross,
+            "sequence": own + cross,
+        }
         return {f"kvcache.{name}": count * element for name, count in kept.items()}
 
     # Traffic.

@@ -141,7 +141,7 @@ def descriptions(draw: st.DrawFn, *architectures: str) -> Tree:
 def _shared(draw: st.DrawFn, tree: Tree) -> Tree:
     """The tree with some of its parts shared by name between blocks."""
     parts = {}
-    for name, block in tree["blocks"].items():
+    for block in tree["blocks"].values():
         for role in ("attention", "ffn"):
             if role in block and draw(st.integers(0, 3)) == 0:
                 parts[role] = parts.get(role, block[role])

@@ -2,8 +2,9 @@
 
 Each case is a bundled or a published description with bytes or branches changed, asked for
 everything in every format, with a change and an address that are made up as well.  It has to end
-with an answer or with an error of txcalc's own, within a second and 100 MB.  What does not is written
-to ``fuzz-CASE.yaml`` in the working folder and printed; the exit code tells whether there was any.
+with an answer or with an error of txcalc's own, within a second and 100 MB.  What does not is
+written to ``fuzz-SEED-CASE.yaml`` in the working folder and printed; the exit code tells whether
+there was any.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 
 import yaml
 
-from tests.running import ACCOUNTS, DATA, MODELS, named
+from tests.running import ACCOUNTS, BUNDLED, DATA, named
 from tests.sources.test_bad_descriptions import GOOD
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
@@ -43,8 +44,9 @@ VALUES: tuple[Any, ...] = (
     {"kind": "moe"}, {"kind": None}, {"": 1}, [None],
 )  # fmt: skip
 SNIPPETS = (
-    b":", b"- ", b"{", b"}", b"[", b"]", b",", b"\n", b"\t", b"  ", b"&a ", b"*a", b"!!int ", b"|\n",
-    b">\n", b"'", b'"', b"#", b"---\n", b"...\n", b"<<: ", b"? ", b"\xff", b"\0", b"\xef\xbb\xbf",
+    b":", b"- ", b"{", b"}", b"[", b"]", b",", b"\n", b"\t", b"  ", b"&a ", b"*a", b"!!int ",
+    b"|\n", b">\n", b"'", b'"', b"#", b"---\n", b"...\n", b"<<: ", b"? ", b"\xff", b"\0",
+    b"\xef\xbb\xbf",
     b"9" * 20, b"0", b"-", b"~", b"null", b"true", b"%YAML 1.1\n", b"\xc3\xa9", b"\r\n", b"@", b"`",
 )  # fmt: skip
 ADDRESSES = ("params.total", "params.block", "flops.total", "kvcache.sequence", "dims.d_model", "",
@@ -55,7 +57,7 @@ CHANGES = ("d_model={}", "n_layers={}", "ffn.kind={}", "layers.count={}", "head=
 
 def seeds() -> list[str]:
     """Descriptions to begin with."""
-    texts = [Path(bundled.find(name)).read_text("utf-8") for name in MODELS]
+    texts = [Path(bundled.find(name)).read_text("utf-8") for name in BUNDLED]
     published = yaml.safe_load((DATA / "published.yaml").read_text("utf-8"))["models"]
     texts += [json.dumps({"name": name, **tree}) for name, tree in published.items()]
     return [*texts, GOOD]
@@ -176,8 +178,7 @@ def attempt(act: Callable[[], Any]) -> Any:
     """What an act gives, or nothing where txcalc refuses it."""
     try:
         return act()
-    except TxcalcError as error:
-        assert str(error), "an error without a word"
+    except TxcalcError:
         return None
 
 
@@ -216,7 +217,9 @@ def campaign(count: int, seed: int) -> int:
             kept.write_bytes(raw)
             print(f"--- {kept}\n{wrong}", flush=True)
     path.unlink()
-    print(f"{count:,} cases, {valid:,} of them models, {bad:,} ended badly; slowest {slowest:.2f} s")
+    print(
+        f"{count:,} cases, {valid:,} of them models, {bad:,} ended badly; slowest {slowest:.2f} s"
+    )
     return bad
 
 

@@ -1,11 +1,11 @@
 """A second reader of printed formulas: its own tokens, its own grammar, exact arithmetic.
 
-    sum    = [-] term { (+ | -) term }
-    term   = power { (· | /) power }
-    power  = atom [ ^ atom ]
-    atom   = integer | name | ( sum ) | call
-    call   = floor( sum ) | ceil( sum ) | min( sum, ... ) | max( sum, ... )
-           | sum( sum , t = atom .. sum ) | tally( sum , places )
+sum    = [-] term { (+ | -) term }
+term   = power { (· | /) power }
+power  = atom [ ^ atom ]
+atom   = integer | name | ( sum ) | call
+call   = floor( sum ) | ceil( sum ) | min( sum, ... ) | max( sum, ... )
+       | sum( sum , t = atom .. sum ) | tally( sum , places )
 """
 
 from __future__ import annotations

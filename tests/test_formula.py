@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.counting import Tree
 from tests.describing import descriptions
 from tests.reckoning import FormulaError, estimate, reckon
-from tests.running import ACCOUNTS, MODELS, load, named, report
+from tests.running import ACCOUNTS, MODELS, OTHERS, load, named, report
 from txcalc.errors import RefusedError
 from txcalc.formula import owner, substituted, symbolic
 from txcalc.model import Model
@@ -30,9 +30,7 @@ def letters(quantity: Quantity) -> dict[str, Fraction]:
     found = [node for node in walk(quantity) if isinstance(node, Letter)]
     plain = _by_name((letter.name, letter) for letter in found)
     owned = _by_name(
-        (f"{owner(letter)}{letter.name}", letter)
-        for letter in found
-        if len(plain[letter.name]) > 1
+        (f"{owner(letter)}{letter.name}", letter) for letter in found if len(plain[letter.name]) > 1
     )
     return {name: next(iter(v)) for name, v in (plain | owned).items() if len(v) == 1}
 
@@ -77,7 +75,7 @@ def check_all(model: Model, **question: Any) -> int:
     return checked
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *OTHERS])
 @pytest.mark.parametrize("scores", ["full", "causal"])
 def test_every_figure_of_a_bundled_model(name: str, scores: str) -> None:
     model = named(name)

@@ -80,9 +80,7 @@ def test_the_ffn_holds_two_thirds_of_a_block_at_any_width(d_model: int) -> None:
 def shapes(model: str, *options: object) -> dict[str, list[int]]:
     """Point -> shape."""
     (report,) = data("shapes", model, *options)
-    return {
-        row["address"].removeprefix("shapes.block."): row["value"] for row in report["rows"]
-    }
+    return {row["address"].removeprefix("shapes.block."): row["value"] for row in report["rows"]}
 
 
 def test_toys_shapes() -> None:

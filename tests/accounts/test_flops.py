@@ -46,9 +46,7 @@ def test_every_sum_equals_a_plain_count(
 def test_causal_prefill_is_the_sum_of_its_decode_steps(tree: Tree, ctx: int, batch: int) -> None:
     model = load(tree)
     asked: dict[str, Any] = {"scores": "causal", "batch": batch}
-    steps = [
-        find(model, "flops.total", phase="decode", ctx=t, **asked) for t in range(1, ctx + 1)
-    ]
+    steps = [find(model, "flops.total", phase="decode", ctx=t, **asked) for t in range(1, ctx + 1)]
     assert find(model, "flops.total", phase="prefill", ctx=ctx, **asked) == sum(steps)
 
 
@@ -60,9 +58,7 @@ def test_prefill_is_the_mean_token_times_ctx(tree: Tree, scores: str, ctx: int) 
 
 
 @given(descriptions("decoder", "both"), tokens, st.integers(1, 3))
-def test_square_is_never_below_full_nor_full_below_causal(
-    tree: Tree, ctx: int, batch: int
-) -> None:
+def test_square_is_never_below_full_nor_full_below_causal(tree: Tree, ctx: int, batch: int) -> None:
     model = load(tree)
     costs = [
         find(model, "flops.total", phase="prefill", scores=scores, ctx=ctx, batch=batch)

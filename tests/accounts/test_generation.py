@@ -16,14 +16,13 @@ DECODER = ("decoder",)
 
 
 @given(descriptions("decoder", "both"), tokens, tokens, tokens)
-def test_totals_equal_the_loop_over_steps(
-    tree: Tree, prompt: int, new: int, source: int
-) -> None:
+def test_totals_equal_the_loop_over_steps(tree: Tree, prompt: int, new: int, source: int) -> None:
     counted, model = Counted(tree), load(tree)
     assume(_works(tree))
     asked = {"source": source} if "encoder" in tree else {}
     figures = {
-        a: q.value for a, q in report("generation", model, prompt=prompt, new=new, **asked).figures.items()
+        a: q.value
+        for a, q in report("generation", model, prompt=prompt, new=new, **asked).figures.items()
     }
     lengths = [prompt + step for step in range(new)]
     naive = sum(_whole(counted, length, source) for length in lengths)
@@ -39,9 +38,7 @@ def test_totals_equal_the_loop_over_steps(
 
 
 @given(descriptions("decoder", "both"), tokens, st.integers(1, 40))
-def test_running_totals_are_the_totals_of_fewer_tokens(
-    tree: Tree, prompt: int, new: int
-) -> None:
+def test_running_totals_are_the_totals_of_fewer_tokens(tree: Tree, prompt: int, new: int) -> None:
     model = load(tree)
     assume(_works(tree))
     figures = report("generation", model, prompt=prompt, new=new).figures

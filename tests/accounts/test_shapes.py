@@ -34,9 +34,7 @@ def test_every_product_of_a_block_has_its_shape(tree: Tree, batch: int, tokens: 
 
 
 @given(descriptions(), st.integers(1, 4), st.integers(1, 9))
-def test_each_branch_leaves_the_stream_and_comes_back(
-    tree: Tree, batch: int, tokens: int
-) -> None:
+def test_each_branch_leaves_the_stream_and_comes_back(tree: Tree, batch: int, tokens: int) -> None:
     answer = report("shapes", load(tree), batch=batch, tokens=tokens)
     stream = (batch, tokens, tree["d_model"])
     for name, block in tree["blocks"].items():

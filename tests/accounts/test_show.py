@@ -11,7 +11,9 @@ from tests.running import MODELS, figures, get, named, run
 def test_the_brief_is_what_each_account_says(name: str) -> None:
     brief = figures("show", name)
     phase = () if named(name).has_decoder else ("--phase", "prefill")
-    assert {"params.total", "flops.total", "weights.bytes" if not phase else "params.total"} <= set(brief)
+    assert {"params.total", "flops.total", "weights.bytes" if not phase else "params.total"} <= set(
+        brief
+    )
     for address, value in brief.items():
         assert get(name, address, *phase) == value, address
 
@@ -33,7 +35,10 @@ def test_a_context_beyond_the_learned_positions_warns_and_answers(name: str, war
     beyond = run("kvcache", name, "--ctx", warned + 1)
     assert (at_most.code, at_most.err) == (0, "")
     assert beyond.code == 0
-    assert f"warning: {name}: ctx {warned + 1:,} is beyond the {warned:,} learned positions" in beyond.err
+    assert (
+        f"warning: {name}: ctx {warned + 1:,} is beyond the {warned:,} learned positions"
+        in beyond.err
+    )
     assert beyond.out.startswith("KV cache")
 
 

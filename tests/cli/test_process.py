@@ -184,7 +184,9 @@ def test_every_command_has_help(command: str, flag: str) -> None:
 def test_the_list_of_commands_is_whole_and_told() -> None:
     ran = run("--help")
     assert (ran.code, ran.err) == (0, "")
-    listed = dict(re.findall(r"^  (\w+) {2,}(\S.*)$", ran.out.partition("Commands:")[2], re.MULTILINE))
+    listed = dict(
+        re.findall(r"^  (\w+) {2,}(\S.*)$", ran.out.partition("Commands:")[2], re.MULTILINE)
+    )
     assert set(COMMANDS) <= set(listed)
     assert all("..." not in told for told in listed.values()), "a sentence cut short tells nothing"
 

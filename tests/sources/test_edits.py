@@ -79,9 +79,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("model", "changes", "address", "value"), STATED)
-def test_a_change_is_carried_out(
-    model: str, changes: list[str], address: str, value: int
-) -> None:
+def test_a_change_is_carried_out(model: str, changes: list[str], address: str, value: int) -> None:
     options = [part for change in changes for part in ("--set", change)]
     assert get(model, address, *options) == value
 
