@@ -12,8 +12,10 @@ from txcalc.quantity import Quantity, const, exact, product
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 50
+MAX_VALUE = 10**300
+MAX_BITS = 4000
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)"
+    r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)"
     r"|(?P<address>[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*)|(?P<sign>[-+*/()]))"
 )
 
@@ -36,6 +38,15 @@ def evaluate(text: str, lookup: Lookup) -> Quantity:
     return _Parser(text, lookup).whole()
 
 
+def _counted_alike(a: Quantity, b: Quantity) -> tuple[Quantity, Quantity]:
+    """Two terms, where a bare number counts what the other does."""
+    if a.op == "const" and not a.unit:
+        a = const(a.value, b.unit)
+    elif b.op == "const" and not b.unit:
+        b = const(b.value, a.unit)
+    return a, b
+
+
 class _Parser:
     """Sums of products of numbers, addresses and parentheses."""
 
@@ -50,6 +61,11 @@ class _Parser:
         value = self._sum()
         if self._tokens:
             self._refuse(f"{self._tokens[0][1]!r} is not expected there")
+        if (
+            not -MAX_VALUE < value.value < MAX_VALUE
+            or value.value.denominator.bit_length() > MAX_BITS
+        ):
+            self._refuse("its value is out of range")
         return value
 
     def _read(self) -> list[tuple[str, str]]:
@@ -67,6 +83,7 @@ class _Parser:
         value = self._product()
         while sign := self._sign("+-"):
             other = self._product()
+            value, other = _counted_alike(value, other)
             value = self._do(lambda a, b: a + b if sign == "+" else a - b, value, other)
         return value
 

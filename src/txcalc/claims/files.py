@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from txcalc.claims import markdown
-from txcalc.claims.claim import Claim, Place, Verdict, check
-from txcalc.errors import DescriptionError, TxcalcError, UnknownModelError
+from txcalc.claims.checking import check
+from txcalc.claims.claim import Claim, Place, Verdict, unreadable
+from txcalc.errors import DescriptionError, TxcalcError
 from txcalc.sources import strict_yaml
 from txcalc.sources.files import read_bytes
 
 MAX_BYTES = 4_000_000
 MARKDOWN = (".md", ".markdown")
 YAML = (".yaml", ".yml")
+_LISTS_CLAIMS = re.compile(rb"^claims:", re.MULTILINE)
+_LINE = re.compile(r"^(?P<file>.*?):(?P<line>[0-9]+)(?::[0-9]+)?: (?P<message>.*)", re.DOTALL)
 
 
 def verdicts(path: str) -> Iterator[Verdict]:
@@ -24,17 +28,15 @@ def verdicts(path: str) -> Iterator[Verdict]:
 
     What cannot be read is a verdict too, so that all claims are checked.
     """
-    for file in _files(path):
-        yield from _of_file(file, asked=file == path)
-
-
-def is_claims_file(path: str) -> bool:
-    """Whether a YAML file lists claims."""
-    try:
-        tree = strict_yaml.read(path)
-    except TxcalcError:
-        return False
-    return isinstance(tree, dict) and "claims" in tree
+    if not os.path.isdir(path):
+        yield from _of_file(path)
+        return
+    found = False
+    for file in _below(path):
+        found = True
+        yield from _of_file(file)
+    if not found:
+        yield unreadable(Place(path, 1), "no Markdown and no claims file in this folder")
 
 
 def read_text(path: str) -> str:
@@ -53,35 +55,47 @@ def read_text(path: str) -> str:
         ) from None
 
 
-def _files(path: str) -> list[str]:
-    if not os.path.isdir(path):
-        if not os.path.exists(path):
-            raise UnknownModelError(f"no file or folder {path!r}")
-        return [path]
-    found = sorted(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(path)
-        for name in names
-        if name.endswith((*MARKDOWN, *YAML))
-    )
-    return [file for file in found if file.endswith(MARKDOWN) or is_claims_file(file)]
+def _below(folder: str) -> Iterator[str]:
+    """The Markdown and the claims files of a folder, without what is hidden in it."""
+    for base, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = os.path.join(base, name)
+            if name.endswith(MARKDOWN) or (name.endswith(YAML) and _lists_claims(file)):
+                yield file
 
 
-def _of_file(file: str, *, asked: bool) -> Iterator[Verdict]:
+def _lists_claims(file: str) -> bool:
+    """Whether a YAML file, sound or not, means to list claims."""
+    try:
+        return bool(_LISTS_CLAIMS.search(read_bytes(file, MAX_BYTES)))
+    except DescriptionError:
+        return False
+
+
+def _of_file(file: str) -> Iterator[Verdict]:
     try:
         if file.endswith(MARKDOWN):
             for claim, place in markdown.claims(read_text(file), file):
                 yield (
-                    _unreadable(place, str(claim))
+                    unreadable(place, str(claim))
                     if isinstance(claim, TxcalcError)
                     else check(claim, place)
                 )
         elif file.endswith(YAML):
             yield from _of_yaml(file)
-        elif asked:
-            raise DescriptionError("neither Markdown nor YAML", where=file)
+        else:
+            raise DescriptionError("neither Markdown (.md) nor YAML (.yaml)", where=file)
     except DescriptionError as error:
-        yield _unreadable(Place(file, 1), str(error))
+        yield _at_its_line(file, str(error))
+
+
+def _at_its_line(file: str, message: str) -> Verdict:
+    """A verdict on a file that cannot be read, at the line that the message tells."""
+    told = _LINE.match(message)
+    if told and told["file"] == file:
+        return unreadable(Place(file, int(told["line"])), told["message"])
+    return unreadable(Place(file, 1), message.removeprefix(f"{file}: "))
 
 
 def _of_yaml(file: str) -> Iterator[Verdict]:
@@ -92,25 +106,26 @@ def _of_yaml(file: str) -> Iterator[Verdict]:
     unknown = [key for key in tree if key not in ("source", "claims")]
     if unknown:
         raise DescriptionError(f"unknown field {unknown[0]!r}", where=file)
-    spans = strict_yaml.spans(text, "value")
-    for i, raw in enumerate(tree["claims"]):
-        line, start, end = spans[i] if len(spans) == len(tree["claims"]) else (1, 0, 0)
-        place = Place(file, line, start, end)
+    known: set[str] = set()
+    places = strict_yaml.places(text, "claims", "value")
+    for i, (raw, where) in enumerate(zip(tree["claims"], places, strict=True)):
+        place = Place(file, *where)
         try:
-            yield check(_claim(raw, tree.get("source", "")), place)
+            claim = _claim(raw, tree.get("source", ""))
         except msgspec.ValidationError as error:
-            yield _unreadable(place, f"claims[{i}]: {error}")
+            yield unreadable(place, f"claims[{i}]: {error}")
+            continue
+        if claim.id in known:
+            yield unreadable(place, f"the id {claim.id!r} stands twice", claim)
+        else:
+            yield check(claim, place)
+        known.add(claim.id)
 
 
-def _claim(raw: Any, source: str) -> Claim:
+def _claim(raw: Any, source: Any) -> Claim:
     if isinstance(raw, dict):
         raw = {"source": source, **raw}
-        for field in ("value", "should_be", "tolerance"):
-            if isinstance(raw.get(field), int):
+        for field in ("value", "should_be", "inputs"):
+            if isinstance(raw.get(field), int) and not isinstance(raw[field], bool):
                 raw[field] = str(raw[field])
     return msgspec.convert(raw, Claim)
-
-
-def _unreadable(place: Place, message: str) -> Verdict:
-    nothing = Claim(id=f"line {place.line}", model="", claim="", value="")
-    return Verdict(claim=nothing, place=place, problem=message, unreadable=True)

@@ -9,19 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from txcalc.claims.claim import Claim, Place, Relation
+from txcalc.claims.code import without_code
 from txcalc.claims.written import NUMBER
 from txcalc.errors import TxcalcError
 
 MAX_COMMENT = 4000
-COMMENT = re.compile(r"<!--\s*txcalc:(?P<text>.*?)-->", re.DOTALL)
-_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})")
-_SPAN = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
-_AT_END = re.compile(rf"(?<![\w.,/])(?P<number>{NUMBER})[*_]*\s?$")
-_SIGN = re.compile(r"(?P<sign>[<>≈~]|\babout|\bca\.?)\s?$")
-_EARLIER = re.compile(r"(?P<number>\d(?:[\w.,%]*[\w%])?)\s?(?:[-–—~/x×]|to|or)?\s?$")
+_REACH = 200
+"""Signs before a comment that are searched for its number."""
+
+_OPENING = re.compile(r"<!--\s*txcalc:")
+_AT_END = re.compile(rf"(?<![0-9A-Za-z_.,/])(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?[*_`]*\s?$")
+_SIGN = re.compile(r"(?P<sign>[<>≈~]|&[lg]t;|\babout|\bca\.?|約|约)\s?[*_`]*$")
+_QUOTE = re.compile(r"[>\s]*")
+_EARLIER = re.compile(
+    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—~/x×]|to|or)?\s?[*_`]*$"
+)
 _OPTION = re.compile(r"(?P<name>[a-z_-]+)=(?P<value>\S+)")
-_RELATIONS: dict[str, Relation] = {">": "over", "<": "under"}
+_RELATIONS: dict[str, Relation] = {">": "over", "<": "under", "&gt;": "over", "&lt;": "under"}
 
 
 class MarkdownError(TxcalcError):
@@ -31,42 +38,99 @@ class MarkdownError(TxcalcError):
 Found = tuple[Claim | MarkdownError, Place]
 
 
+class _Number(msgspec.Struct, frozen=True):
+    """The number before a comment: its text, where it starts in it, and the sign before it."""
+
+    text: str
+    start: int
+    sign: str
+
+
 def claims(text: str, file: str) -> Iterator[Found]:
     """Every claim of a Markdown text, or what is wrong with it, and where it stands."""
-    for match in COMMENT.finditer(_without_code(text)):
-        line = text.count("\n", 0, match.start()) + 1
-        before = text[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
-        before = before.rpartition("-->")[2]
-        place = Place(file, line)
+    line = seen = 0
+    for opening, comment, at in _comments(without_code(text)):
+        line += text.count("\n", seen, opening)
+        seen = opening
+        place = Place(file, line + 1)
         try:
-            found = _AT_END.search(before)
-            if found is None:
-                raise MarkdownError("no number stands right before the comment")
-            start = match.start() - len(before) + found.start("number")
-            place = Place(file, line, start, start + len(found["number"]))
-            lead = before[: found.start()]
-            sign = _SIGN.search(lead)
-            earlier = _EARLIER.search(lead)
-            if earlier and not sign:
-                both = f"{earlier['number']} and {found['number']}"
-                raise MarkdownError(f"two numbers it could mean: {both}")
-            yield _claim(match["text"], found["number"], sign["sign"] if sign else "", line), place
+            before = text[max(0, opening - _REACH) : opening].rpartition("\n")[2]
+            number = _number(before.rpartition("-->")[2])
+            start = opening - len(before.rpartition("-->")[2]) + number.start
+            place = Place(file, line + 1, start, start + len(number.text))
+            claim = _claim(comment, number, f"line {line + 1}")
+            yield msgspec.structs.replace(claim, id=_name(claim.id, at)), place
         except MarkdownError as error:
             yield error, place
 
 
-def _claim(comment: str, number: str, sign: str, line: int) -> Claim:
+def _comments(text: str) -> Iterator[tuple[int, str, int]]:
+    """Where each comment opens, what it says, and how many of its line come before it."""
+    at = on_line = 0
+    while match := _OPENING.search(text, at):
+        on_line = 0 if "\n" in text[at : match.start()] else on_line + 1
+        if at == 0:
+            on_line = 0
+        end = text.find("-->", match.end())
+        yield match.start(), text[match.end() :] if end < 0 else text[match.end() : end], on_line
+        at = len(text) if end < 0 else end + 3
+
+
+def _name(line: str, at: int) -> str:
+    """The id of a claim: its line, and which of the line's it is."""
+    return f"{line}, {at + 1}" if at else line
+
+
+def _number(before: str) -> _Number:
+    """The number that ends a piece of a line."""
+    found = _AT_END.search(before)
+    if found is None:
+        raise MarkdownError("no number stands right before the comment")
+    if found["word"]:
+        raise MarkdownError(
+            f"no number stands right before the comment: {found['word'].strip()!r} is no unit"
+        )
+    lead = before[: found.start()]
+    sign = _SIGN.search(lead)
+    if sign and not _QUOTE.fullmatch(lead):
+        return _Number(found["number"], found.start("number"), sign["sign"])
+    earlier = _EARLIER.search(lead)
+    if earlier:
+        both = f"{earlier['number']} and {found['number']}"
+        raise MarkdownError(f"two numbers it could mean: {both}")
+    return _Number(found["number"], found.start("number"), "")
+
+
+def _claim(comment: str, number: _Number, name: str) -> Claim:
     """The claim that a comment makes of a number."""
     if len(comment) > MAX_COMMENT:
         raise MarkdownError(f"a comment of {len(comment):,} signs; at most {MAX_COMMENT:,}")
-    words = comment.split()
-    if any(word.startswith("--") for word in words):
-        raise MarkdownError("options are written as ctx=2048, without '--'")
+    options, rest = _options(comment.split())
+    model, *claim = rest or [""]
+    if not claim:
+        raise MarkdownError("a model and an address are needed, as gpt2-small params.total")
+    tolerance = str(options.pop("within", ""))
+    return Claim(
+        id=name,
+        model=model,
+        claim=" ".join(claim),
+        value=number.text,
+        options=options,
+        relation=_relation(number.sign, tolerance),
+        tolerance=tolerance,
+        because=f"the text says {number.sign}" if tolerance else "",
+    )
+
+
+def _options(words: list[str]) -> tuple[dict[str, object], list[str]]:
+    """The options among the words of a comment, and the other words."""
     options: dict[str, object] = {}
     changes: list[str] = []
     rest = []
     for word in words:
         match = _OPTION.fullmatch(word)
+        if word.startswith("--"):
+            raise MarkdownError(f"{word!r}: options are written as ctx=2048, without '--'")
         if match is None:
             rest.append(word)
         elif match["name"] == "set":
@@ -75,41 +139,16 @@ def _claim(comment: str, number: str, sign: str, line: int) -> Claim:
             raise MarkdownError(f"the option {match['name']!r} is given twice")
         else:
             options[match["name"]] = match["value"]
-    model, *claim = rest or [""]
-    if not claim:
-        raise MarkdownError("a model and an address are needed, as gpt2-small params.total")
-    tolerance = str(options.pop("within", ""))
-    relation: Relation = "within" if tolerance else _RELATIONS.get(sign.strip(), "rounds")
-    if relation == "rounds" and sign and not tolerance:
-        raise MarkdownError(f"{sign.strip()!r} before the number needs within=3% in the comment")
-    return Claim(
-        id=f"line {line}",
-        model=model,
-        claim=" ".join(claim),
-        value=number,
-        options=options | ({"set": changes} if changes else {}),
-        relation=relation,
-        tolerance=tolerance,
-        because="the text says so" if tolerance else "",
-    )
+    return options | ({"set": changes} if changes else {}), rest
 
 
-def _without_code(text: str) -> str:
-    """The text with code blanked out, position by position."""
-    lines, fence = [], ""
-    for line in text.splitlines(keepends=True):
-        mark = _FENCE.match(line)
-        if fence:
-            closes = mark and mark["fence"].startswith(fence) and not line.strip().strip(fence[0])
-            lines.append(_blank(line))
-            fence = "" if closes else fence
-        elif mark:
-            fence = mark["fence"]
-            lines.append(_blank(line))
-        else:
-            lines.append(line)
-    return _SPAN.sub(lambda span: _blank(span.group()), "".join(lines))
-
-
-def _blank(text: str) -> str:
-    return "".join(sign if sign == "\n" else " " for sign in text)
+def _relation(sign: str, tolerance: str) -> Relation:
+    if sign in _RELATIONS:
+        if tolerance:
+            raise MarkdownError(f"{sign!r} before the number and within={tolerance}: one of them")
+        return _RELATIONS[sign]
+    if sign and not tolerance:
+        raise MarkdownError(f"{sign!r} before the number needs within=3% in the comment")
+    if tolerance and not sign:
+        raise MarkdownError(f"within={tolerance} needs ≈ or 'about' before the number")
+    return "within" if tolerance else "rounds"

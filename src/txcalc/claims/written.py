@@ -3,50 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
+from math import ceil, floor
 
 import msgspec
 
+from txcalc.claims.units import NAMES, scale_of
 from txcalc.errors import TxcalcError
 
-_POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6, "Z": 7}
-_WORDS = {
-    "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
-    "万": 10**4, "億": 10**8, "亿": 10**8, "兆": 10**12,
-}  # fmt: skip
-_COUNTED = {
-    "FLOPs": "FLOPs", "FLOP": "FLOPs", "MACs": "MACs", "MAC": "MACs",
-    "parameters": "parameters", "params": "parameters", "tokens": "tokens", "token": "tokens",
-    "FLOPs/byte": "FLOPs/byte", "FLOP/byte": "FLOPs/byte",
-}  # fmt: skip
-_BYTES = {
-    **{f"{p}B": Fraction(1000) ** n for p, n in _POWERS.items() if p != "K"},
-    "KB": Fraction(1000),
-    **{f"{p}iB": Fraction(1024) ** n for p, n in _POWERS.items() if p not in ("", "k")},
-    "byte": Fraction(1),
-    "bytes": Fraction(1),
-}
-_PREFIXED = {
-    f"{p}{name}": (Fraction(1000) ** n, unit)
-    for p, n in _POWERS.items()
-    for name, unit in _COUNTED.items()
-    if name.startswith(("FLOP", "MAC"))
-}
-_UNITS = sorted({*_WORDS, *_COUNTED, *_BYTES, *_PREFIXED, "%", "x", "×"}, key=len, reverse=True)
-_UNIT = "|".join(map(re.escape, _UNITS))
-_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-NUMBER = (
-    rf"[-−]?(?:\d+/\d+|(?:{_DIGITS})(?:[eE][+-]?\d{{1,4}}|\s?[×x]\s?10\^\d{{1,4}})?"
-    rf"(?:(?:\s?(?:{_UNIT})){{1,2}}(?![\w/]))?)"
+MAX_LENGTH = 200
+_UNIT = "|".join(map(re.escape, NAMES))
+_DIGITS = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_POWER = (
+    r"[eE][+-]?[0-9]{1,3}"
+    r"|\s?[×x·*]\s?10(?:(?:\^|\*\*)-?[0-9]{1,3}|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})"
 )
+_NUMBER = rf"(?:[0-9]+/[0-9]+|(?:{_DIGITS})(?:{_POWER})?)"
+NUMBER = rf"[-−]?{_NUMBER}(?:(?:\s?(?:{_UNIT})){{1,2}}(?![0-9A-Za-z_/]))?"
 """A number and the unit that may follow it, as a regular expression."""
 
 _WHOLE = re.compile(
-    rf"(?P<sign>[-−]?)(?:(?P<above>\d+)/(?P<below>\d+)|(?P<digits>{_DIGITS})"
-    rf"(?P<power>[eE][+-]?\d{{1,4}}|\s?[×x]\s?10\^\d{{1,4}})?"
-    rf"(?P<gap>\s?)(?P<unit>(?:{_UNIT})?(?:\s?(?:{_UNIT}))?))"
+    rf"(?P<sign>[-−]?)(?:(?P<above>[0-9]+)/(?P<below>[0-9]+)"
+    rf"|(?P<digits>{_DIGITS})(?P<power>{_POWER})?)(?P<unit>\s?[^0-9\s].*)?"
 )
+Rounding = Callable[[Fraction], int]
 
 
 class WrittenError(TxcalcError):
@@ -56,14 +38,13 @@ class WrittenError(TxcalcError):
 class Written(msgspec.Struct, frozen=True, kw_only=True):
     """``mantissa`` times ``scale``, one unit in the last digit being ``step`` times ``scale``.
 
-    ``step`` is 0 for a fraction, which is exact; ``unit`` is what is counted, if the text says.
+    ``step`` is 0 for a fraction, which is exact.
     """
 
     text: str
     mantissa: Fraction
     step: Fraction
     scale: Fraction
-    unit: str
 
     @property
     def value(self) -> Fraction:
@@ -84,90 +65,92 @@ def read(text: str, counted: str) -> Written:
     Raises:
         WrittenError: no number, an unknown unit, or one that does not fit the figure.
     """
-    match = _WHOLE.fullmatch(text.strip())
-    if match is None:
-        raise WrittenError(f"{text!r} is no number that can be read, as 124M, 9 GiB or 66.7%")
-    scale, unit = _scale(match["unit"] or "", counted, text)
-    if unit and unit != counted:
-        told = counted or "a pure number"
-        raise WrittenError(f"{text!r} counts {unit}, but the figure is {told}")
+    match = _match(text)
+    try:
+        scale = scale_of((match["unit"] or "").strip(), counted)
+    except ValueError as error:
+        raise WrittenError(f"{text!r}: {error}") from None
     sign = -1 if match["sign"] else 1
     if match["above"]:
         if int(match["below"]) == 0:
             raise WrittenError(f"{text!r} divides by zero")
         value = sign * Fraction(int(match["above"]), int(match["below"]))
-        return Written(text=text, mantissa=value, step=Fraction(0), scale=scale, unit=unit)
+        return Written(text=text, mantissa=value, step=Fraction(0), scale=scale)
     digits = match["digits"].replace(",", "")
-    decimals = len(digits.partition(".")[2])
-    power = re.sub(r".*?([+-]?\d+)$", r"\1", match["power"] or "0")
     return Written(
         text=text,
         mantissa=sign * Fraction(digits),
-        step=Fraction(1, 10**decimals),
-        scale=scale * Fraction(10) ** int(power),
-        unit=unit,
+        step=Fraction(1, 10 ** len(digits.partition(".")[2])),
+        scale=scale * Fraction(10) ** _exponent(match["power"] or ""),
     )
 
 
-def write(written: Written, value: Fraction) -> str:
+def write(written: Written, value: Fraction, rounding: Rounding = round) -> str:
     """Another value in the style of a written number: its unit, separators and digits."""
-    match = _WHOLE.fullmatch(written.text.strip())
-    if match is None or match["above"]:
-        return f"{value.numerator}/{value.denominator}"
-    digits = match["digits"]
-    decimals = len(digits.partition(".")[2])
-    scaled = abs(value) / written.scale
-    whole = _half_even(scaled * 10**decimals)
-    grouped = "," in digits or ("." not in digits and "," not in digits and len(digits) <= 3)
-    head, tail = divmod(whole, 10**decimals)
-    number = f"{head:,}" if grouped and (written.text.count(",") or head < 1000) else str(head)
-    text = f"{number}.{tail:0{decimals}d}" if decimals else number
-    start, end = match.span("digits")
-    stripped = written.text.strip()
-    sign = "-" if value < 0 else ""
-    return sign + text + stripped[end:] if start <= len(match["sign"]) else text
+    match = _match(written.text)
+    unit = match["unit"] or ""
+    if match["above"]:
+        scaled = value / written.scale
+        return f"{scaled.numerator}/{scaled.denominator}{unit}"
+    whole, _, decimals = match["digits"].partition(".")
+    power = match["power"] or ""
+    scale = written.scale
+    if power:
+        moved = _magnitude(value / scale) - len(whole.replace(",", "")) + 1
+        scale *= Fraction(10) ** moved
+        power = _moved(power, moved)
+    last = rounding(value / scale * 10 ** len(decimals))
+    head, tail = divmod(abs(last), 10 ** len(decimals))
+    number = f"{head:,}" if "," in whole else str(head)
+    fraction = f".{tail:0{len(decimals)}d}" if decimals else ""
+    sign = (match["sign"] or "-") if last < 0 else ""
+    return f"{sign}{number}{fraction}{power}{unit}"
 
 
-def _half_even(value: Fraction) -> int:
-    return round(value)
+def below(value: Fraction) -> int:
+    """The largest whole number under a value."""
+    return ceil(value) - 1
 
 
-def _scale(unit: str, counted: str, text: str) -> tuple[Fraction, str]:
-    """The factor of one or two unit words, and what they count."""
-    words = unit.split()
-    if len(words) <= 1 and unit:
-        words = _split(unit.strip(), counted)
-    scale, named = Fraction(1), ""
-    for word in words:
-        factor, what = _word(word, counted, text)
-        scale *= factor
-        named = what or named
-    return scale, named
+def above(value: Fraction) -> int:
+    """The smallest whole number over a value."""
+    return floor(value) + 1
 
 
-def _split(unit: str, counted: str) -> list[str]:
-    """One word that is known, or two written together (``億FLOPs``)."""
-    if unit in _UNITS or unit == "B":
-        return [unit]
-    for i in range(1, len(unit)):
-        if unit[:i] in _WORDS and unit[i:] in _UNITS:
-            return [unit[:i], unit[i:]]
-    return [unit]
+def towards_zero(value: Fraction) -> int:
+    """What is left without the decimals."""
+    return int(value)
 
 
-def _word(word: str, counted: str, text: str) -> tuple[Fraction, str]:
-    if word == "B" and counted != "bytes":
-        return Fraction(10**9), ""
-    if word == "%":
-        return Fraction(1, 100), ""
-    if word in ("x", "×"):
-        return Fraction(1), ""
-    if word in _BYTES:
-        return _BYTES[word], "bytes"
-    if word in _WORDS:
-        return Fraction(_WORDS[word]), ""
-    if word in _COUNTED:
-        return Fraction(1), _COUNTED[word]
-    if word in _PREFIXED:
-        return _PREFIXED[word]
-    raise WrittenError(f"{text!r}: unknown unit {word!r}")
+def _match(text: str) -> re.Match[str]:
+    match = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
+    if match is None:
+        shown = text if len(text) <= 40 else f"{text[:37]}..."
+        raise WrittenError(f"{shown!r} is no number that can be read, as 124M, 9 GiB or 66.7%")
+    return match
+
+
+def _exponent(power: str) -> int:
+    found = re.search(r"[+-]?[0-9]+$", power.translate(_SUPERSCRIPTS))
+    return int(found.group()) if found else 0
+
+
+def _moved(power: str, by: int) -> str:
+    """A power of ten with another exponent, written alike."""
+    exponent = str(_exponent(power) + by)
+    found = re.search(r"(?:[+-]?[0-9]+|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)$", power)
+    old = found.group() if found else ""
+    if not re.search("[0-9]", old):
+        exponent = exponent.translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+    elif old.startswith("+") and not exponent.startswith("-"):
+        exponent = "+" + exponent.zfill(len(old) - 1)
+    return power.removesuffix(old) + exponent
+
+
+def _magnitude(value: Fraction) -> int:
+    """The power of ten of the first digit."""
+    if not value:
+        return 0
+    value = abs(value)
+    power = len(str(value.numerator)) - len(str(value.denominator))
+    return power if value >= Fraction(10) ** power else power - 1

@@ -174,12 +174,12 @@ def check(
     from txcalc.render.verdicts import as_github, as_json, as_table
 
     found = [verdict for path in paths for verdict in verdicts(path)]
-    shown = {"table": as_table, "json": as_json, "github": as_github}[fmt]
-    emit(shown(found), [])
-    wrong = [verdict for verdict in found if not verdict.holds]
     if write:
         from txcalc.claims.refresh import refresh
 
-        wrong = refresh(wrong)
+        found = refresh(found)
+    shown = {"table": as_table, "json": as_json, "github": as_github}[fmt]
+    emit(shown(found), [])
+    wrong = [verdict for verdict in found if not verdict.holds]
     if wrong:
         raise typer.Exit(2 if any(verdict.unreadable for verdict in wrong) else 1)

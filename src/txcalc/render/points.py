@@ -28,7 +28,7 @@ def as_table(sweep: Sweep) -> str:
     rows = [line.split(",") for _, text in sweep.lines("csv") for line in text.splitlines()]
     one_axis = len(sweep.axes) == 1
     names = [axis.name for axis in sweep.axes]
-    table = plain_table([*names, *sweep.addresses, *[""] * one_axis], 1, sweep.model)
+    table = plain_table([*names, *sweep.addresses, *[""] * one_axis], 1)
     table.columns[0].justify = "right" if names[0] != "model" else "left"
     if one_axis:
         table.columns[-1].justify = "left"
@@ -36,7 +36,8 @@ def as_table(sweep: Sweep) -> str:
     for row, bar in zip(rows, bars, strict=True):
         cells = [*row[: len(names)], *map(_shown, row[len(names) :]), *[bar] * one_axis]
         table.add_row(*map(Text, cells))
-    return capture(table)
+    title = [] if "model" in names else [Text(sweep.model, style="bold")]
+    return capture(*title, table)
 
 
 def _shown(text: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
-from txcalc.formula import substituted, symbolic
 from txcalc.numerals import binary, decimal
 from txcalc.render.data import raw
 from txcalc.render.table import WIDTH, capture, plain_table
@@ -16,16 +15,25 @@ from txcalc.render.table import WIDTH, capture, plain_table
 
 def as_table(verdicts: Sequence[Verdict]) -> str:
     """One row a claim; below it, what is wrong and how the right number came to be."""
-    table = plain_table(["claim", "documented", "computed", ""], 1, None)
+    table = plain_table(["claim", "documented", "computed", ""], 1)
+    table.columns[-1].justify = "left"
     for verdict in verdicts:
         table.add_row(Text(_name(verdict)), Text(_documented(verdict)), Text(_computed(verdict)),
                       Text(_status(verdict)))  # fmt: skip
     wrong = [Text(told(verdict)) for verdict in verdicts if not verdict.holds]
+    return capture(table, *wrong, Text(_count(verdicts)), width=WIDTH)
+
+
+def _count(verdicts: Sequence[Verdict]) -> str:
+    refreshed = sum(bool(v.refreshed) for v in verdicts)
     failed = sum(not v.holds and not v.unreadable for v in verdicts)
     unreadable = sum(v.unreadable for v in verdicts)
-    count = f"{len(verdicts)} claims: {len(verdicts) - failed - unreadable} hold, {failed} fail"
-    count += f", {unreadable} cannot be read" if unreadable else ""
-    return capture(table, *wrong, Text(count), width=WIDTH)
+    hold = len(verdicts) - failed - unreadable - refreshed
+    counts = [f"{hold} hold", f"{failed} fail"]
+    counts += [f"{refreshed} refreshed"] * bool(refreshed)
+    counts += [f"{unreadable} cannot be read"] * bool(unreadable)
+    claims = "1 claim" if len(verdicts) == 1 else f"{len(verdicts)} claims"
+    return f"{claims}: {', '.join(counts)}"
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
@@ -37,8 +45,14 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
             "id": v.claim.id,
             "model": v.claim.model,
             "claim": v.claim.claim,
+            "source": v.claim.source,
+            "says": v.claim.says,
+            "options": v.claim.options,
+            "relation": v.claim.relation,
+            "expect": v.claim.expect,
             "documented": v.claim.value,
             "computed": None if v.computed is None else raw(v.computed),
+            "status": _status(v),
             "holds": v.holds,
             "problem": v.problem,
         }
@@ -50,7 +64,7 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 def as_github(verdicts: Sequence[Verdict]) -> str:
     """One annotation for each claim that does not hold."""
     return "".join(
-        f"::error file={v.place.file},line={v.place.line}::{_one_line(told(v))}\n"
+        f"::error file={_property(v.place.file)},line={v.place.line}::{_one_line(told(v))}\n"
         for v in verdicts
         if not v.holds
     )
@@ -60,13 +74,17 @@ def _one_line(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
+def _property(text: str) -> str:
+    return _one_line(text).replace(":", "%3A").replace(",", "%2C")
+
+
 def _name(verdict: Verdict) -> str:
     claim = verdict.claim
     return f"{claim.id}: {claim.model} {claim.claim}" if claim.model else claim.id
 
 
 def _documented(verdict: Verdict) -> str:
-    signs = {"over": "> ", "under": "< ", "within": "≈ "}
+    signs = {"over": "> ", "under": "< ", "within": "≈ ", "truncates": "truncated "}
     return signs.get(verdict.claim.relation, "") + verdict.claim.value
 
 
@@ -80,6 +98,8 @@ def _computed(verdict: Verdict) -> str:
 def _status(verdict: Verdict) -> str:
     if verdict.unreadable:
         return "unreadable"
+    if verdict.refreshed:
+        return f"refreshed: {verdict.refreshed}"
     if not verdict.holds:
         return "fails"
     return "holds" if verdict.claim.expect == "holds" else verdict.claim.expect
@@ -87,10 +107,15 @@ def _status(verdict: Verdict) -> str:
 
 def told(verdict: Verdict) -> str:
     """What is wrong, where, and the formula of the right number."""
-    claim, computed = verdict.claim, verdict.computed
-    where = f"{verdict.place.file}:{verdict.place.line}"
-    if computed is None:
-        return f"{where}: {verdict.problem}"
-    lines = [f"{where}: {claim.value} is documented, but {verdict.problem}"]
-    lines += [f"    {claim.claim} = {symbolic(computed)}", f"    = {substituted(computed)}"]
+    claim = verdict.claim
+    where = f"{verdict.place.file}:{verdict.place.line}: "
+    name = f"{claim.id}: " if claim.id and not claim.id.startswith("line ") else ""
+    if verdict.unreadable:
+        return f"{where}{name}{verdict.problem}"
+    by = f" by {claim.source}" if claim.source else ""
+    lines = [f"{where}{name}{_documented(verdict)} is documented{by}, but {verdict.problem}"]
+    for formula in verdict.formulas:
+        lines.append(f"    {formula.address} = {formula.letters}")
+        if formula.numbers != formula.letters:
+            lines.append(f"{' ' * (len(formula.address) + 4)} = {formula.numbers}")
     return "\n".join(lines)

@@ -14,7 +14,9 @@ from txcalc.sources.files import read_bytes
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
 
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,30})", re.ASCII)
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
+_DIGITS = 40
+"""More of them change nothing: the number is out of any range."""
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -54,26 +56,24 @@ def read(path: str) -> Any:
         raise DescriptionError(message, where=path) from None
 
 
-def spans(text: str, key: str) -> list[tuple[int, int, int]]:
-    """Where the plain or quoted value of each ``key`` stands: line, first sign, sign after it.
+def places(text: str, list_: str, key: str) -> list[tuple[int, int, int]]:
+    """Where the ``key`` of each item of a list stands in a text that :func:`load` reads.
 
-    Quotes are left out of the span.
+    Line, first sign and sign after it, quotes left out; of an item without it, its line alone.
     """
-    found = []
-    is_key = False
-    events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
-    for event in events:
-        if not isinstance(event, yaml.ScalarEvent):
-            is_key = False
-        elif is_key:
-            quotes = 1 if event.style in ("'", '"') else 0
-            start: Any = event.start_mark
-            end: Any = event.end_mark
-            found.append((start.line + 1, start.index + quotes, end.index - quotes))
-            is_key = False
-        else:
-            is_key = event.value == key and event.style is None
-    return found
+    root: Any = yaml.compose(text, Loader=_LOADER)
+    items = next(value for name, value in root.value if name.value == list_)
+    return [_span(item, key) for item in items.value]
+
+
+def _span(item: Any, key: str) -> tuple[int, int, int]:
+    pairs = item.value if isinstance(item, yaml.MappingNode) else []
+    for name, value in pairs:
+        if name.value == key and isinstance(value, yaml.ScalarNode):
+            quotes = 1 if value.style in ("'", '"') else 0
+            start, end = value.start_mark, value.end_mark
+            return start.line + 1, start.index + quotes, end.index - quotes
+    return item.start_mark.line + 1, 0, 0
 
 
 def dump(tree: Tree) -> str:
@@ -149,7 +149,7 @@ class _Reader:
 
 def _scalar(text: str) -> Any:
     if _INTEGER.fullmatch(text):
-        return int(text)
+        return int(text[:_DIGITS])
     return _WORDS.get(text, text)
 
 

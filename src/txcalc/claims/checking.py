@@ -1,0 +1,193 @@
+"""Claims computed and compared."""
+
+from __future__ import annotations
+
+import os
+import re
+from fractions import Fraction
+
+import msgspec
+
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
+from txcalc.claims.expression import evaluate
+from txcalc.claims.written import Written, WrittenError, read, towards_zero
+from txcalc.errors import OptionError, TxcalcError, nearest
+from txcalc.explain import explain
+from txcalc.model import Model
+from txcalc.numerals import binary, decimal
+from txcalc.quantity import Quantity
+from txcalc.report import Report
+from txcalc.sources import bundled
+from txcalc.sources.load import load
+
+
+def check(claim: Claim, place: Place) -> Verdict:
+    """Computes a claim and compares."""
+    try:
+        _consistent(claim)
+        asked = _Asked(claim, os.path.dirname(place.file))
+        computed = evaluate(claim.claim, asked.figure)
+        written = read(claim.value, computed.unit)
+        problem = _problem(claim, written, computed)
+        formulas = asked.formulas() if problem else []
+    except TxcalcError as error:
+        return unreadable(place, str(error), claim)
+    return Verdict(
+        claim=claim, place=place, computed=computed, written=written, problem=problem,
+        formulas=formulas,
+    )  # fmt: skip
+
+
+def holds(claim: Claim, written: Written, value: Fraction) -> bool:
+    """Whether an exact value is what is written, by the claim's relation."""
+    match claim.relation:
+        case "rounds":
+            return abs(value - written.value) <= written.last_digit / 2
+        case "truncates":
+            last = written.last_digit
+            return written.value == (towards_zero(value / last) * last if last else value)
+        case "over":
+            return value > written.value
+        case "under":
+            return value < written.value
+        case "within":
+            return abs(value - written.value) <= _tolerance(claim) * abs(written.value)
+
+
+class _Asked:
+    """The figures that a claim is about, each account asked once."""
+
+    def __init__(self, claim: Claim, folder: str) -> None:
+        self._model, self._question = _ask(claim, folder)
+        self._reports: dict[str, Report] = {}
+        self._addresses: dict[str, None] = {}
+
+    def figure(self, address: str) -> Quantity:
+        """The quantity at an address."""
+        account = address.partition(".")[0]
+        if account not in self._reports:
+            self._reports[account] = ask.report_of(address, self._model, self._question)
+        figure = self._reports[account].find(address)
+        self._addresses[address] = None
+        return figure
+
+    def formulas(self) -> list[Formula]:
+        """How each of them came to be, as far as it fits a line."""
+        found = []
+        for address in self._addresses:
+            report = self._reports[address.partition(".")[0]]
+            top = explain(self._model, report, address).steps[0]
+            found.append(Formula(address, top.formula, top.substituted))
+        return found
+
+
+def _problem(claim: Claim, written: Written, computed: Quantity) -> str:
+    value = Fraction(computed.value)
+    as_written = holds(claim, written, value)
+    match claim.expect:
+        case "holds":
+            return "" if as_written else _difference(claim, written, computed)
+        case "misprint":
+            if as_written:
+                return "marked as a misprint, but it holds"
+            right = read(claim.should_be, computed.unit)
+            fits = abs(value - right.value) <= right.last_digit / 2
+            return "" if fits else f"{_difference(claim, written, computed)}, not {right.text}"
+        case "rounded-inputs":
+            if as_written:
+                return "marked as computed from rounded inputs, but the exact figure gives it too"
+            from_inputs = Fraction(evaluate(claim.inputs, _no_address).value)
+            fits = holds(claim, written, from_inputs)
+            return "" if fits else f"its inputs give {decimal(from_inputs)}, not {claim.value}"
+
+
+def _difference(claim: Claim, written: Written, computed: Quantity) -> str:
+    told = {
+        "rounds": "it is", "truncates": "it is", "over": "it is only", "under": "it is as much as",
+        "within": f"beyond {claim.tolerance}: it is",
+    }[claim.relation]  # fmt: skip
+    text = f"{told} {decimal(computed.value)} {computed.unit}".rstrip()
+    if computed.unit == "bytes" and computed.value >= 1024:
+        text += f" = {binary(computed.value)}"
+    return text + _slip(claim, computed)
+
+
+def _slip(claim: Claim, computed: Quantity) -> str:
+    """What a wrong unit would explain: GB for GiB, or B for a billion of bytes."""
+    if computed.unit != "bytes":
+        return ""
+    value = Fraction(computed.value)
+    for decimal_unit, binary_unit in (("kB", "KiB"), *((f"{p}B", f"{p}iB") for p in "KMGTPE")):
+        if decimal_unit in claim.value:
+            meant = read(claim.value.replace(decimal_unit, binary_unit), "bytes")
+            if holds(claim, meant, value):
+                return f"; {decimal_unit} is written where {binary_unit} is meant"
+        if binary_unit in claim.value:
+            meant = read(claim.value.replace(binary_unit, decimal_unit), "bytes")
+            if holds(claim, meant, value):
+                return f"; {binary_unit} is written where {decimal_unit} is meant"
+    in_billions = re.fullmatch(r"(.*[0-9]\s?)B", claim.value)
+    if in_billions and holds(claim, read(f"{in_billions[1]}GB", "bytes"), value):
+        return "; B means bytes here, not a billion"
+    return ""
+
+
+def _tolerance(claim: Claim) -> Fraction:
+    tolerance = read(claim.tolerance, "").value
+    if not 0 < tolerance < 1:
+        raise OptionError(f"a tolerance is a share of the number, as 3%, not {claim.tolerance!r}")
+    return tolerance
+
+
+def _consistent(claim: Claim) -> None:
+    """Refuses fields that are missing for a relation or an expectation, or that nothing reads."""
+    if claim.relation == "within" and not (claim.tolerance and claim.because):
+        raise OptionError("'within' needs a tolerance (as 3%) and because, which says why")
+    needed = (
+        ("tolerance", claim.tolerance, claim.relation == "within"),
+        ("because", claim.because, claim.relation == "within"),
+        ("should_be", claim.should_be, claim.expect == "misprint"),
+        ("inputs", claim.inputs, claim.expect == "rounded-inputs"),
+    )
+    for name, given, read_here in needed:
+        if read_here and not given:
+            raise OptionError(f"expect: {claim.expect} needs {name}")
+        if given and not read_here:
+            told = f"relation {claim.relation!r}, expect {claim.expect!r}"
+            raise OptionError(f"{name} means nothing here ({told})")
+
+
+def _ask(claim: Claim, folder: str) -> tuple[Model, Question]:
+    options = dict(claim.options)
+    changes = options.pop("set", [])
+    changes = [changes] if isinstance(changes, str) else changes
+    type_ = options.pop("type", None)
+    if not isinstance(changes, list) or not all(isinstance(change, str) for change in changes):
+        raise OptionError("options: set is NAME=V or a list of such")
+    if not isinstance(type_, str | None):
+        raise OptionError("options: type is a word")
+    known = [*(f for f in Question.__struct_fields__ if f != "tokens"), "set", "type"]
+    for name in options:
+        if name not in known:
+            raise OptionError(f"unknown option {name!r}{nearest(name, known)}")
+    try:
+        question = msgspec.convert(options, Question, strict=False)
+    except msgspec.ValidationError as error:
+        raise OptionError(f"options: {error}") from None
+    return load(_found(claim.model, folder), changes, type_=type_), question
+
+
+def _found(name: str, folder: str) -> str:
+    """A model's name, or its path as seen from the folder of the document."""
+    if name == "-":
+        raise OptionError("a document cannot read a model from standard input")
+    beside = os.path.join(folder, name)
+    if name and name not in bundled.names() and os.path.exists(beside):
+        return beside
+    return name
+
+
+def _no_address(name: str) -> Quantity:
+    raise WrittenError(f"inputs are numbers; {name!r} is none")
