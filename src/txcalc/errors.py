@@ -1,10 +1,18 @@
 """What can go wrong, and the exit code each kind ends with."""
 
+LONGEST = 900
+"""Signs of a message; what is longer repeats some input at a length that helps nobody."""
+
 
 class TxcalcError(Exception):
     """Any error that a user can cause; its text says what, where, and what would be right."""
 
     exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        half = LONGEST // 2
+        long = len(message) > LONGEST
+        super().__init__(f"{message[:half]} ... {message[-half:]}" if long else message)
 
 
 class DescriptionError(TxcalcError):
@@ -38,7 +46,10 @@ def nearest(name: str, known: list[str]) -> str:
     """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    spelled = {word.lower(): word for word in known}
+    close = get_close_matches(name[:100].lower(), spelled, n=3, cutoff=0.5)
     if close:
-        return "; did you mean " + " or ".join(repr(c) for c in close) + "?"
+        return "; did you mean " + " or ".join(repr(spelled[c]) for c in close) + "?"
+    if not known:
+        return "; there are none"
     return "; known: " + ", ".join(known) if len(known) <= 24 else ""

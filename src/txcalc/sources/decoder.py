@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -33,8 +34,8 @@ class Decoder:
             decoded = msgspec.convert(tree, kind, dec_hook=_letter)
         except msgspec.ValidationError as error:
             message, _, below = str(error).partition(" - at `$")
-            field = ".".join(p for p in (path, below.rstrip("`").lstrip(".")) if p)
-            self.refuse(field, message[0].lower() + message[1:].replace("`", "'"))
+            field = below.rstrip("`").lstrip(".")
+            self.refuse(".".join(p for p in (path, field) if p), _plain(message, kind, field))
         self.bind(decoded, path)
         return decoded
 
@@ -82,6 +83,37 @@ class Decoder:
     def refuse(self, path: str, message: str) -> NoReturn:
         """Ends with an error at a field."""
         raise DescriptionError(message, where=f"{self._file}: {path}" if path else self._file)
+
+
+_TYPES = {
+    "bool": "true or false", "array": "a list", "object": "a mapping", "str": "a word",
+    "int": "a whole number", "null": "nothing",
+}  # fmt: skip
+
+
+def _plain(message: str, kind: type[msgspec.Struct], field: str) -> str:
+    """What msgspec found wrong, in the words of a description."""
+    quoted = re.findall(r"[`']([^`']*)[`']", message)
+    if message.startswith("Expected"):
+        wanted, got = (
+            " or ".join(_TYPES.get(name, name) for name in names.split(" | ")) for names in quoted
+        )
+        return f"{wanted} is needed, not {got}"
+    if message.startswith("Invalid enum value"):
+        return f"{quoted[0]!r} is not known{nearest(quoted[0], _choices(kind, field))}"
+    return message[0].lower() + message[1:].replace("`", "'")
+
+
+def _choices(kind: type[msgspec.Struct], field: str) -> list[str]:
+    """The words that a field may be."""
+    hint = get_type_hints(kind).get(re.split(r"[.\[]", field)[0])
+    found: list[str] = []
+    hints = [hint]
+    while hints:
+        inner = get_args(hints.pop())
+        found += [word for word in inner if isinstance(word, str)]
+        hints += [each for each in inner if not isinstance(each, str)]
+    return found
 
 
 def _below(path: str, field: str) -> str:

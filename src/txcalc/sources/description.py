@@ -14,6 +14,9 @@ from txcalc.quantity import Letter
 from txcalc.sources.decoder import Decoder, T
 from txcalc.structure import COMPONENTS, ROLES, Arrangement, Block, Embedding, Head, Module, Stack
 
+MOST_KINDS = 1000
+"""Kinds of blocks, or tensors in one place, that a description may list."""
+MOST_DIMS = 8
 STACKS = {"encoder": "encoder", "layers": "decoder"}
 _KINDS: dict[str, dict[str, type[Part]]] = {
     role: {str(kind.__struct_config__.tag): kind for kind in get_args(union)}
@@ -75,7 +78,7 @@ class _Builder(Decoder):
         if len(stacks) < 2 and any(stack.d_model for stack in stacks.values()):
             self.refuse("encoder.d_model", "only an encoder beside a decoder has its own width")
         blocks = {}
-        for name, raw in top.blocks.items():
+        for name, raw in self._few(top.blocks, "blocks").items():
             encoder = stacks.get("encoder")
             own = encoder.d_model if encoder is not None and name in encoder.counts else None
             self._width = own or top.d_model
@@ -143,8 +146,9 @@ class _Builder(Decoder):
         kinds = _KINDS[role]
         kind = self.mapping(raw, path, None).get("kind")
         if not isinstance(kind, str) or kind not in kinds:
+            hint = nearest(kind, list(kinds)) if isinstance(kind, str) else f": {', '.join(kinds)}"
             said = "no kind is given" if kind is None else f"unknown kind {kind!r}"
-            self.refuse(f"{path}.kind", said + nearest(str(kind), list(kinds)))
+            self.refuse(f"{path}.kind", said + hint)
         part = self.decode(raw, kinds[kind], path)
         bound = self.checked(lambda: part.bound(self._width), path)
         self.bind(bound, path)
@@ -174,7 +178,7 @@ class _Builder(Decoder):
         return msgspec.structs.replace(module, tensors=tensors)
 
     def _tensors(self, raw: Any, path: str, scope: str) -> dict[str, Tensor]:
-        tree = self.mapping(raw, path, None)
+        tree = self._few(self.mapping(raw, path, None), path)
         for name in tree:
             self._check_name(name, f"{path}.{name}")
         return {name: self._tensor(tree[name], f"{path}.{name}", scope) for name in tree}
@@ -182,8 +186,8 @@ class _Builder(Decoder):
     def _tensor(self, raw: Any, path: str, scope: str) -> Tensor:
         tree = dict(self.mapping(raw, path, Tensor))
         sizes = tree.pop("dims", None)
-        if not isinstance(sizes, list) or not sizes:
-            self.refuse(f"{path}.dims", "a list of sizes or of names of dimensions is needed")
+        if not isinstance(sizes, list) or not 0 < len(sizes) <= MOST_DIMS:
+            self.refuse(f"{path}.dims", f"1 to {MOST_DIMS} sizes or names of dimensions are needed")
         dims = tuple(self.size(size, f"{path}.dims", scope) for size in sizes)
         if tree.get("use") in ("matmul", "conv", "lookup") and len(dims) != 2:
             self.refuse(f"{path}.dims", f"a {tree['use']} has two, not {len(dims)}")
@@ -194,6 +198,11 @@ class _Builder(Decoder):
         }
         tensor = self.decode({**tree, "dims": []}, Tensor, path)
         return msgspec.structs.replace(tensor, dims=dims, **counts)
+
+    def _few(self, tree: dict[str, Any], path: str) -> dict[str, Any]:
+        if len(tree) > MOST_KINDS:
+            self.refuse(path, f"{len(tree):,} entries; at most {MOST_KINDS:,} are read")
+        return tree
 
     def _check_name(self, name: str, path: str) -> None:
         if name in COMPONENTS:

@@ -33,6 +33,7 @@ def load(
     tree, file, warnings = read(name, type_=type_, strict=strict)
     if changes:
         edits.apply(tree, changes, file)
+        file += "".join(f" with --set {change}" for change in changes)
     return msgspec.structs.replace(description.build(tree, file), warnings=warnings)
 
 
