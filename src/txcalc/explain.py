@@ -6,6 +6,7 @@ Everything is read off the derivation that computed the value.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import get_type_hints
 
 import msgspec
@@ -16,6 +17,10 @@ from txcalc.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.report import Report
 
 WIDTH = 60
+MAX_TERMS = 4
+"""A formula in letters is at most so wide with its numbers, and has at most so many terms."""
+
+_FALLBACK = re.compile(r"; [^;]* where left out$")
 _PAPER = re.compile(r"arXiv:[0-9.]+[0-9](?:,? section [0-9.]*[0-9])?")
 
 
@@ -90,8 +95,8 @@ class _Steps:
     def add(self, name: str, quantity: Quantity, depth: int | None) -> None:
         """The step of one figure, and those below it."""
         known = next((s for s in self.steps if same_derivation(s.quantity, quantity)), None)
-        below = [] if known else self._below(quantity)
-        short = len(self.in_letters.write(quantity)[1]) <= WIDTH if depth is None else depth == 0
+        below = [] if known else self.below(quantity)
+        short = self._is_short(quantity) if depth is None else depth == 0
         if known or short or not below:
             self._append(name, quantity, self.in_letters, same_as=known.name if known else "")
             return
@@ -100,6 +105,11 @@ class _Steps:
         for node in below:
             if self._figures[id(node)] not in {step.name for step in self.steps}:
                 self.add(self._figures[id(node)], node, None if depth is None else depth - 1)
+
+    def _is_short(self, quantity: Quantity) -> bool:
+        """Whether a formula in letters can be taken in at a glance."""
+        text = self.in_letters.write(quantity)[1]
+        return len(text) <= WIDTH and len(re.findall(" [-+] ", text)) < MAX_TERMS
 
     def _append(
         self,
@@ -121,7 +131,7 @@ class _Steps:
         )
         self.steps.append(step)
 
-    def _below(self, quantity: Quantity) -> list[Quantity]:
+    def below(self, quantity: Quantity) -> list[Quantity]:
         """The nearest figures that a derivation is made of."""
         found: dict[int, Quantity] = {}
         stack = list(reversed(quantity.args))
@@ -134,11 +144,13 @@ class _Steps:
         return list(found.values())
 
 
-def symbols(root: Quantity, printer: Printer | None = None) -> list[Symbol]:
-    """The legend of a derivation: its letters in the order in which they appear."""
+def symbols(
+    root: Quantity, printer: Printer | None = None, stop: Iterable[Quantity] = ()
+) -> list[Symbol]:
+    """The legend of a derivation down to ``stop``: its letters in the order of their appearance."""
     printer = printer or Printer(root)
     found: dict[str, Symbol] = {}
-    for letter in walk(root):
+    for letter in walk(root, stop):
         if isinstance(letter, Letter):
             name = printer.names[id(letter)]
             formula = "" if letter.definition is None else printer.write(letter.definition)[0]
@@ -153,21 +165,25 @@ def symbols(root: Quantity, printer: Printer | None = None) -> list[Symbol]:
 
 
 def meaning(letter: Letter) -> str:
-    """What a letter stands for, from the metadata of the field that it was read from."""
+    """What a letter stands for, from the metadata of the field that it was read from.
+
+    What holds where the field is left out is told by the letter's own formula.
+    """
     if isinstance(letter.about, str):
         return letter.about
     struct, field = letter.about
     hint = get_type_hints(struct, include_extras=True)[field]
     metadata = [m for m in getattr(hint, "__metadata__", ()) if isinstance(m, msgspec.Meta)]
-    return next((m.description for m in metadata if m.description), "")
+    return _FALLBACK.sub("", next((m.description for m in metadata if m.description), ""))
 
 
 def _legend(steps: _Steps) -> list[Symbol]:
-    """The letters of the steps that are written in letters."""
+    """The letters that the formulas of the steps are written in, and those that define them."""
     found: dict[str, Symbol] = {}
     for step in steps.steps:
-        if step.is_leaf and not step.same_as:
-            for symbol in symbols(step.quantity, steps.in_letters):
+        if not step.same_as:
+            stop = () if step.is_leaf else steps.below(step.quantity)
+            for symbol in symbols(step.quantity, steps.in_letters, stop):
                 found.setdefault(symbol.name, symbol)
     return list(found.values())
 

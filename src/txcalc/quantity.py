@@ -245,9 +245,9 @@ def expected_distinct(n_experts: int, top_k: int, tokens: int) -> Number:
     return exact(Fraction(Context(prec=40).plus(reached)))
 
 
-def walk(root: Quantity) -> Iterator[Quantity]:
-    """Every node of a derivation once, definitions of letters included."""
-    seen: set[int] = set()
+def walk(root: Quantity, stop: Iterable[Quantity] = ()) -> Iterator[Quantity]:
+    """Every node of a derivation once, definitions of letters included, down to ``stop``."""
+    seen = {id(node) for node in stop}
     stack = [root]
     while stack:
         node = stack.pop()

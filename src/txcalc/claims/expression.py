@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from txcalc.errors import TxcalcError, UnitError
-from txcalc.quantity import Quantity, const, exact, product
+from txcalc.quantity import Letter, Quantity, const, exact, product, walk
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 50
@@ -39,12 +39,14 @@ def evaluate(text: str, lookup: Lookup) -> Quantity:
 
 
 def _counted_alike(a: Quantity, b: Quantity) -> tuple[Quantity, Quantity]:
-    """Two terms, where a bare number counts what the other does."""
-    if a.op == "const" and not a.unit:
-        a = const(a.value, b.unit)
-    elif b.op == "const" and not b.unit:
-        b = const(b.value, a.unit)
-    return a, b
+    """Two terms, where bare numbers count what the other does."""
+    if _is_bare(a):
+        return a.counted_as(b.unit), b
+    return (a, b.counted_as(a.unit)) if _is_bare(b) else (a, b)
+
+
+def _is_bare(quantity: Quantity) -> bool:
+    return not quantity.unit and not any(isinstance(node, Letter) for node in walk(quantity))
 
 
 class _Parser:

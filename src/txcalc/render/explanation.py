@@ -15,6 +15,10 @@ from txcalc.numerals import binary, cell, decimal
 from txcalc.quantity import is_estimate
 from txcalc.render.data import raw
 from txcalc.render.table import WIDTH, below, capture, plain_table
+from txcalc.render.wrap import wrapped
+
+_STEP, _WHERE = 28, 24
+"""Widths of the columns that hold addresses and paths."""
 
 
 def as_table(explanation: Explanation) -> str:
@@ -86,18 +90,19 @@ def _steps(steps: list[Step]) -> Table:
     table = plain_table(["step", "formula", "value"], 2)
     for step in steps:
         formula = f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
-        table.add_row(Text(step.name), Text(formula), Text(cell(step.quantity)))
+        table.add_row(Text(wrapped(step.name, _STEP)), Text(formula), Text(cell(step.quantity)))
     return table
 
 
 def _letters(symbols: list[Symbol]) -> Table:
     table = plain_table(["letter", "meaning", "from", "value"], 3)
     for symbol in symbols:
-        meaning = f"{symbol.meaning}: {symbol.formula}" if symbol.formula else symbol.meaning
+        told = [symbol.meaning] * bool(symbol.meaning)
+        told += [f"= {symbol.formula}"] * bool(symbol.formula)
         table.add_row(
-            Text(symbol.name),
-            Text(meaning.removeprefix(": ")),
-            Text(symbol.where),
+            Text(wrapped(symbol.name, _WHERE)),
+            Text("\n".join(told)),
+            Text(wrapped(symbol.where, _WHERE)),
             Text(cell(symbol.letter)),
         )
     return table

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
+from rich.padding import Padding
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
 from txcalc.numerals import binary, decimal
 from txcalc.render.data import raw
 from txcalc.render.table import WIDTH, capture, plain_table
+from txcalc.render.wrap import wrapped
+
+MIN_NAME, DOCUMENTED, MARGINS = 18, 18, 10
+"""The least width of the column of claims, that of the numbers' column, and what lies between."""
 
 
 def as_table(verdicts: Sequence[Verdict]) -> str:
     """One row a claim; below it, what is wrong and how the right number came to be."""
     table = plain_table(["claim", "documented", "computed", ""], 1)
     table.columns[-1].justify = "left"
-    for verdict in verdicts:
-        table.add_row(Text(_name(verdict)), Text(_documented(verdict)), Text(_computed(verdict)),
-                      Text(_status(verdict)))  # fmt: skip
-    wrong = [Text(told(verdict)) for verdict in verdicts if not verdict.holds]
+    rows = [(wrapped(_documented(v), DOCUMENTED), _computed(v), _status(v)) for v in verdicts]
+    taken = sum(max((_width(row[i]) for row in rows), default=0) for i in range(3))
+    width = max(MIN_NAME, WIDTH - taken - MARGINS)
+    for verdict, row in zip(verdicts, rows, strict=True):
+        table.add_row(*map(Text, (wrapped(_name(verdict), width), *row)))
+    wrong = [line for v in verdicts if not v.holds for line in _hanging(told(v))]
     return capture(table, *wrong, Text(_count(verdicts)), width=WIDTH)
+
+
+def _width(text: str) -> int:
+    return max(map(cell_len, text.split("\n")))
+
+
+def _hanging(text: str) -> Iterator[Padding]:
+    """Lines that keep their indentation where they wrap."""
+    for line in text.split("\n"):
+        rest = line.lstrip(" ")
+        yield Padding(Text(rest), (0, 0, 0, len(line) - len(rest)))
 
 
 def _count(verdicts: Sequence[Verdict]) -> str:
@@ -92,7 +111,9 @@ def _computed(verdict: Verdict) -> str:
     if verdict.computed is None:
         return "-"
     quantity = verdict.computed
-    return binary(quantity.value) if quantity.unit == "bytes" else decimal(quantity.value)
+    if quantity.unit == "bytes":
+        return binary(quantity.value)
+    return decimal(quantity.value) if quantity.value < 10**15 else f"{float(quantity.value):.8g}"
 
 
 def _status(verdict: Verdict) -> str:
