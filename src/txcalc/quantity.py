@@ -229,17 +229,17 @@ def distinct(n_experts: Quantity, top_k: Quantity, tokens: Quantity) -> Quantity
 
     E * (1 - (1 - k/E)^n), the one estimate there is: 40 significant digits of it.
     """
-    value = expected_distinct(int(n_experts.value), int(top_k.value), int(tokens.value))
+    value = expected_distinct(int(n_experts.value), top_k.value, int(tokens.value))
     return Quantity(value, "", "distinct", (n_experts, top_k, tokens))
 
 
-def expected_distinct(n_experts: int, top_k: int, tokens: int) -> Number:
-    """The number that :func:`distinct` stands for."""
+def expected_distinct(n_experts: int, top_k: Number, tokens: int) -> Number:
+    """The number that :func:`distinct` stands for; a mean of experts picked need not be whole."""
     from decimal import Context, Decimal
 
     digits = Context(prec=60)
-    experts = Decimal(n_experts)
-    missed = digits.divide(experts - Decimal(top_k), experts)
+    experts, unused = Decimal(n_experts), 1 - Fraction(top_k) / n_experts
+    missed = digits.divide(Decimal(unused.numerator), Decimal(unused.denominator))
     left = digits.power(missed, tokens) if missed else Decimal(0)
     reached = digits.multiply(experts, digits.subtract(Decimal(1), left))
     return exact(Fraction(Context(prec=40).plus(reached)))
