@@ -67,7 +67,7 @@ def explain(model: Model, report: Report, address: str, depth: int | None = None
         AddressError: no such figure, or more than one.
         RefusedError: a figure that the model cannot have.
     """
-    steps = _Steps(report, report.find(address))
+    steps = _Steps(report, address)
     steps.add(address, steps.root, depth)
     return Explanation(
         model=report.model,
@@ -80,36 +80,53 @@ def explain(model: Model, report: Report, address: str, depth: int | None = None
     )
 
 
+def brief(report: Report, address: str) -> str:
+    """The formula of a figure in letters, or where that is long in the names of those below it."""
+    steps = _Steps(report, address)
+    return steps.formula(steps.root)
+
+
 class _Steps:
     """Collects the steps below one figure, each derivation once."""
 
-    def __init__(self, report: Report, root: Quantity) -> None:
-        self.root = root
+    def __init__(self, report: Report, address: str) -> None:
+        self.root = root = report.find(address)
+        account = f"{address.partition('.')[0]}."
         self.steps: list[Step] = []
         self.in_letters = Printer(root)
         self._figures: dict[int, str] = {}
         for name, quantity in report.figures.items():
             if quantity.op not in ("const", "letter"):
-                self._figures.setdefault(id(quantity), report.short(name).partition(".")[2])
+                self._figures.setdefault(id(quantity), report.short(name).removeprefix(account))
 
     def add(self, name: str, quantity: Quantity, depth: int | None) -> None:
         """The step of one figure, and those below it."""
         known = next((s for s in self.steps if same_derivation(s.quantity, quantity)), None)
         below = [] if known else self.below(quantity)
-        short = self._is_short(quantity) if depth is None else depth == 0
-        if known or short or not below:
+        in_letters = self._is_best_in_letters(quantity, below) if depth is None else depth == 0
+        if known or in_letters or not below:
             self._append(name, quantity, self.in_letters, same_as=known.name if known else "")
             return
-        called = {id(node): self._figures[id(node)] for node in below}
-        self._append(name, quantity, Printer(self.root, called), is_leaf=False)
+        self._append(name, quantity, self._named(below), is_leaf=False)
         for node in below:
             if self._figures[id(node)] not in {step.name for step in self.steps}:
                 self.add(self._figures[id(node)], node, None if depth is None else depth - 1)
 
-    def _is_short(self, quantity: Quantity) -> bool:
-        """Whether a formula in letters can be taken in at a glance."""
-        text = self.in_letters.write(quantity)[1]
-        return len(text) <= WIDTH and len(re.findall(" [-+] ", text)) < MAX_TERMS
+    def formula(self, quantity: Quantity) -> str:
+        """A figure in letters or in names, as a line allows."""
+        below = self.below(quantity)
+        best = self._is_best_in_letters(quantity, below)
+        return (self.in_letters if best else self._named(below)).write(quantity)[0]
+
+    def _named(self, below: list[Quantity]) -> Printer:
+        return Printer(self.root, {id(node): self._figures[id(node)] for node in below})
+
+    def _is_best_in_letters(self, quantity: Quantity, below: list[Quantity]) -> bool:
+        """Whether a formula can be taken in at a glance, or would only grow with names in it."""
+        letters, numbers = self.in_letters.write(quantity)
+        if len(numbers) <= WIDTH and len(re.findall(" [-+] ", numbers)) < MAX_TERMS:
+            return True
+        return not below or len(self._named(below).write(quantity)[0]) > len(letters)
 
     def _append(
         self,

@@ -25,6 +25,7 @@ def params(
     tensors: Annotated[
         bool, typer.Option("--tensors", help="every weight with its dims, copies and count")
     ] = False,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """Parameters by component, and in total."""
@@ -34,6 +35,7 @@ def params(
         Question(),
         fmt,
         "tensors" if tensors else "figures",
+        explain=explain,
     )
 
 
@@ -51,6 +53,7 @@ def flops(
     source: opt.Source = None,
     mla: opt.MlaOption = None,
     macs: opt.Macs = False,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """FLOPs of a token or a pass, with the score products."""
@@ -64,7 +67,7 @@ def flops(
         mla=mla,
         macs=macs,
     )
-    answer("flops", Models(models, changes, type_, strict), question, fmt)
+    answer("flops", Models(models, changes, type_, strict), question, fmt, explain=explain)
 
 
 @app.command("kvcache")
@@ -78,11 +81,12 @@ def kvcache(
     source: opt.Source = None,
     dtype: opt.Dtype = "fp16",
     kv: opt.Kv = None,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """Bytes of KV cache, and which layers keep them."""
     question = Question(ctx=ctx, batch=batch, source=source, dtype=dtype, kv=kv)
-    answer("kvcache", Models(models, changes, type_, strict), question, fmt)
+    answer("kvcache", Models(models, changes, type_, strict), question, fmt, explain=explain)
 
 
 @app.command("intensity")
@@ -98,13 +102,14 @@ def intensity(
     dtype: opt.Dtype = "fp16",
     weights: opt.Weights = None,
     kv: opt.Kv = None,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """FLOPs per byte moved, prefill against decode."""
     question = Question(
         prompt=prompt, batch=batch, ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv
     )
-    answer("intensity", Models(models, changes, type_, strict), question, fmt)
+    answer("intensity", Models(models, changes, type_, strict), question, fmt, explain=explain)
 
 
 @app.command("concurrency")
@@ -118,11 +123,12 @@ def concurrency(
     dtype: opt.Dtype = "fp16",
     weights: opt.Weights = None,
     kv: opt.Kv = None,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """How many sequences outweigh the weights."""
     question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
-    answer("concurrency", Models(models, changes, type_, strict), question, fmt)
+    answer("concurrency", Models(models, changes, type_, strict), question, fmt, explain=explain)
 
 
 @app.command("generation")
@@ -134,11 +140,19 @@ def generation(
     prompt: opt.GenerationPrompt = 20,
     new: opt.New = 100,
     source: opt.Source = None,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """What a cache saves when text is generated."""
     question = Question(prompt=prompt, new=new, source=source)
-    answer("generation", Models(models, changes, type_, strict), question, fmt, "steps")
+    answer(
+        "generation",
+        Models(models, changes, type_, strict),
+        question,
+        fmt,
+        "steps",
+        explain=explain,
+    )
 
 
 @app.command("shapes")
@@ -149,6 +163,7 @@ def shapes(
     strict: opt.Strict = False,
     batch: opt.Batch = 1,
     tokens: Annotated[int, typer.Option(metavar="T", help="tokens of each sequence")] = 8,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """The shape at every point of a block."""
@@ -158,6 +173,7 @@ def shapes(
         Question(batch=batch, tokens=tokens),
         fmt,
         "shapes",
+        explain=explain,
     )
 
 
@@ -172,11 +188,12 @@ def show(
     dtype: opt.Dtype = "fp16",
     weights: opt.Weights = None,
     kv: opt.Kv = None,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """A model on one screen: every account in brief."""
     question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
-    answer("show", Models([model], changes, type_, strict), question, fmt)
+    answer("show", Models([model], changes, type_, strict), question, fmt, explain=explain)
 
 
 @app.command("models")

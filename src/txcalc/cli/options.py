@@ -63,6 +63,7 @@ Type = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="an error where a config.json has keys that nothing reads")
 ]
+Explain = Annotated[bool, typer.Option("--explain", help="the formula of every row")]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
 Ctx = Annotated[
     int | None, typer.Option(metavar="T", help="context in tokens; default: the model's own")

@@ -35,11 +35,13 @@ def answer(
     question: Question,
     fmt: Format,
     layout: Layout = "figures",
+    *,
+    explain: bool = False,
 ) -> None:
     """Asks one account about every model, and prints the answer once all of it is there."""
     reports = [ask.account(account, model, question) for model in models.load()]
     warnings = [warning for report in reports for warning in report.warnings]
-    emit(render(reports, fmt, layout), warnings)
+    emit(render(reports, fmt, layout, explain=explain), warnings)
 
 
 def emit(text: str, warnings: Sequence[str]) -> None:

@@ -13,14 +13,17 @@ from txcalc.report import Report
 _COLUMNS = ("model", "address", "value", "unit", "exact")
 
 
-def write(reports: Sequence[Report], layout: Layout) -> str:
+def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
     """A header, then model, address, value, unit and, where it is no integer, the exact n/d."""
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(_COLUMNS)
+    columns = (*_COLUMNS, "formula") if explain else _COLUMNS
+    table.writerow(columns)
     for report in reports:
-        for row in rows(report, layout):
+        for row in rows(report, layout, explain=explain):
             value = row["value"]
             row["value"] = " ".join(map(str, value)) if isinstance(value, list) else value
-            table.writerow([report.model, *(row.get(column, "") for column in _COLUMNS[1:])])
+            if explain and isinstance(row["formula"], list):
+                row["formula"] = ", ".join(row["formula"])
+            table.writerow([report.model, *(row.get(column, "") for column in columns[1:])])
     return text.getvalue()

@@ -11,24 +11,45 @@ from txcalc.render.text import Layout
 from txcalc.report import Report
 
 
-def rows(report: Report, layout: Layout) -> Iterator[dict[str, Any]]:
-    """Address, value and unit of each row; integers as integers, others also as n/d."""
+def rows(report: Report, layout: Layout, *, explain: bool = False) -> Iterator[dict[str, Any]]:
+    """Address, value and unit of each row; with ``explain`` its formula and its letters too."""
+    for address, row in _rows(report, layout):
+        yield row | _explained(report, address) if explain else row
+
+
+def _explained(report: Report, address: str) -> dict[str, Any]:
+    from txcalc.formula import symbolic
+    from txcalc.render.formulas import fields
+
+    if address in report.figures:
+        return fields(report.figures[address])
+    return {"formula": list(map(symbolic, report.shapes[address]))}
+
+
+def _rows(report: Report, layout: Layout) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Address, value and unit; integers as integers, others also as n/d."""
     match layout:
         case "shapes":
             for address, shape in report.shapes.items():
                 sizes = [size.value for size in shape]
-                yield {"address": report.short(address), "value": sizes, "unit": "elements"}
+                yield (
+                    address,
+                    {"address": report.short(address), "value": sizes, "unit": "elements"},
+                )
         case "tensors":
             for address, held in report.tensors.items():
                 sides = [side for side in (held.weight.outputs, held.weight.inputs) if side]
-                yield {
-                    **_row(report.short(address), report.figures[address]),
-                    "dims": [product(*side).value for side in sides],
-                    "copies": product(held.layers, held.weight.copies).value,
-                }
+                yield (
+                    address,
+                    {
+                        **_row(report.short(address), report.figures[address]),
+                        "dims": [product(*side).value for side in sides],
+                        "copies": product(held.layers, held.weight.copies).value,
+                    },
+                )
         case _:
             for address in report.shown:
-                yield _row(report.short(address), report.figures[address])
+                yield address, _row(report.short(address), report.figures[address])
 
 
 def raw(quantity: Quantity) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -14,6 +15,7 @@ from txcalc.explain import Explanation, Step, Symbol
 from txcalc.numerals import binary, cell, decimal
 from txcalc.quantity import is_estimate
 from txcalc.render.data import raw
+from txcalc.render.formulas import symbol_row
 from txcalc.render.table import WIDTH, below, capture, plain_table
 from txcalc.render.wrap import wrapped
 
@@ -56,12 +58,6 @@ def as_json(explanation: Explanation) -> str:
     return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
 
 
-def symbol_row(symbol: Symbol) -> dict[str, Any]:
-    """A letter of the legend as data."""
-    row = {"name": symbol.name, **raw(symbol.letter), "meaning": symbol.meaning}
-    return row | ({"formula": symbol.formula} if symbol.formula else {}) | {"from": symbol.where}
-
-
 def _step(step: Step) -> dict[str, Any]:
     row = {"address": step.name, **raw(step.quantity), "formula": step.formula}
     same = {"same_as": step.same_as} if step.same_as else {}
@@ -80,14 +76,16 @@ def _written(step: Step) -> Padding:
     result = (
         f"{exact} {unit} = {binary(step.quantity.value)}" if unit == "bytes" else f"{exact} {unit}"
     )
-    grid.add_row(step.name, "=", step.formula)
-    grid.add_row("", "=", step.substituted)
+    width = WIDTH - cell_len(step.name) - 6
+    grid.add_row(step.name, "=", wrapped(step.formula, width))
+    grid.add_row("", "=", wrapped(step.substituted, width))
     grid.add_row("", sign, result.strip())
     return Padding(grid, (0, 0, 1, 2))
 
 
 def _steps(steps: list[Step]) -> Table:
     table = plain_table(["step", "formula", "value"], 2)
+    table.columns[0].no_wrap = True
     for step in steps:
         formula = f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
         table.add_row(Text(wrapped(step.name, _STEP)), Text(formula), Text(cell(step.quantity)))
@@ -96,6 +94,7 @@ def _steps(steps: list[Step]) -> Table:
 
 def _letters(symbols: list[Symbol]) -> Table:
     table = plain_table(["letter", "meaning", "from", "value"], 3)
+    table.columns[0].no_wrap = table.columns[2].no_wrap = True
     for symbol in symbols:
         told = [symbol.meaning] * bool(symbol.meaning)
         told += [f"= {symbol.formula}"] * bool(symbol.formula)

@@ -10,7 +10,7 @@ from txcalc.render.text import Layout
 from txcalc.report import Report
 
 
-def write(reports: Sequence[Report], layout: Layout) -> str:
+def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
     """One object a model."""
     answer = [
         {
@@ -20,7 +20,7 @@ def write(reports: Sequence[Report], layout: Layout) -> str:
             "assumptions": report.assumptions,
             "conventions": report.conventions,
             "warnings": report.warnings,
-            "rows": list(rows(report, layout)),
+            "rows": list(rows(report, layout, explain=explain)),
         }
         for report in reports
     ]

@@ -9,9 +9,9 @@ from txcalc.render.text import Layout
 from txcalc.report import Report
 
 
-def write(reports: Sequence[Report], layout: Layout) -> str:
+def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
     """A heading, a pipe table and a list of notes for each sheet."""
-    text = "\n".join(_sheet(sheet) for sheet in sheets(reports, layout))
+    text = "\n".join(_sheet(sheet) for sheet in sheets(reports, layout, explain=explain))
     for report in reports:
         if bars := pictures(report):
             text += "\n".join(["", f"{report.model}:", "", "```text", *bars, "```", ""])

@@ -26,10 +26,16 @@ class Sheet(msgspec.Struct, frozen=True):
     notes: list[str]
     left: int = 1
     """How many of the columns are text, aligned to the left."""
+    fitted: int | None = None
+    """The column that takes what width is left, if it may wrap."""
 
 
-def sheets(reports: Sequence[Report], layout: Layout) -> list[Sheet]:
+def sheets(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> list[Sheet]:
     """All models on one sheet, or each on its own where a layout needs the width."""
+    if explain and layout != "shapes":
+        from txcalc.render.formulas import explained
+
+        return [explained(r, list(r.tensors if layout == "tensors" else r.shown)) for r in reports]
     match layout:
         case "figures":
             return [side_by_side(reports)]
@@ -54,7 +60,7 @@ def side_by_side(reports: Sequence[Report]) -> Sheet:
     remarks = {reports[0].short(a): f" ({n})" for a, n in reports[0].notes.items()} if alone else {}
     rows = [
         [
-            labels.get(address, _label(address, addresses)) + remarks.get(address, ""),
+            labels.get(address, label(address, addresses)) + remarks.get(address, ""),
             *(_cell(known.get(address), with_unit=len(units) > 1) for known in figures),
             *(column.get(address, "") for column in extras.values()),
         ]
@@ -174,7 +180,7 @@ def _cell(quantity: Quantity | None, *, with_unit: bool) -> str:
     return "-" if quantity is None else cell(quantity, with_unit=with_unit)
 
 
-def _label(address: str, addresses: Sequence[str]) -> str:
+def label(address: str, addresses: Sequence[str]) -> str:
     """What an address adds to the nearest one above it, indented by how many are above."""
     words = address.split(".")
     above = [n for n in range(2, len(words)) if ".".join(words[:n]) in addresses]

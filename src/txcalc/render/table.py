@@ -15,16 +15,17 @@ from rich.text import Text
 
 from txcalc.render.sheet import Sheet, pictures, sheets
 from txcalc.render.text import Layout
+from txcalc.render.wrap import wrapped
 from txcalc.report import Report
 
 WIDTH = 80
 _ENDLESS = 10_000
 
 
-def write(reports: Sequence[Report], layout: Layout) -> str:
+def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
     """The sheets as tables, their notes and bar pictures below."""
     parts: list[RenderableType] = []
-    for sheet in sheets(reports, layout):
+    for sheet in sheets(reports, layout, explain=explain):
         parts += [Text(sheet.title, style="bold"), _table(sheet)]
         if sheet.notes:
             parts.append(below(sheet.notes))
@@ -65,6 +66,17 @@ def plain_table(columns: Sequence[str], left: int) -> Table:
 
 def _table(sheet: Sheet) -> Table:
     table = plain_table(sheet.columns, sheet.left)
-    for row in sheet.rows:
+    for row in _fitted(sheet):
         table.add_row(*map(Text, row))
     return table
+
+
+def _fitted(sheet: Sheet) -> list[list[str]]:
+    """The rows, the column that a sheet names for it wrapped so that all fit the usual width."""
+    if sheet.fitted is None:
+        return sheet.rows
+    i = sheet.fitted
+    others = [[*row[:i], *row[i + 1 :]] for row in ([*sheet.columns], *sheet.rows)]
+    taken = sum(max(map(len, column)) for column in zip(*others, strict=True))
+    width = max(24, WIDTH - taken - 3 * len(sheet.columns) + 2)
+    return [[*row[:i], wrapped(row[i], width), *row[i + 1 :]] for row in sheet.rows]

@@ -12,7 +12,11 @@ Format = Literal["table", "json", "csv", "markdown"]
 Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue"]
 
 
-def render(reports: Sequence[Report], fmt: Format, layout: Layout = "figures") -> str:
-    """Reports in a format; its module is imported only now."""
-    write: Callable[[Sequence[Report], Layout], str] = import_module(f"txcalc.render.{fmt}").write
-    return write(reports, layout)
+def render(
+    reports: Sequence[Report], fmt: Format, layout: Layout = "figures", *, explain: bool = False
+) -> str:
+    """Reports in a format, its module imported only now; ``explain`` adds every row's formula."""
+    write: Callable[[Sequence[Report], Layout, bool], str] = import_module(
+        f"txcalc.render.{fmt}"
+    ).write
+    return write(reports, layout, explain)

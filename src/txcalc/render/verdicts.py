@@ -15,7 +15,7 @@ from txcalc.render.data import raw
 from txcalc.render.table import WIDTH, capture, plain_table
 from txcalc.render.wrap import wrapped
 
-MIN_NAME, DOCUMENTED, MARGINS = 18, 18, 10
+MIN_NAME, DOCUMENTED, MARGINS = 18, 16, 13
 """The least width of the column of claims, that of the numbers' column, and what lies between."""
 
 
@@ -123,7 +123,9 @@ def _status(verdict: Verdict) -> str:
         return f"refreshed: {verdict.refreshed}"
     if not verdict.holds:
         return "fails"
-    return "holds" if verdict.claim.expect == "holds" else verdict.claim.expect
+    return {"holds": "holds", "misprint": "misprint", "rounded-inputs": "rounded"}[
+        verdict.claim.expect
+    ]
 
 
 def told(verdict: Verdict) -> str:

@@ -24,7 +24,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def _pieces(word: str, width: int) -> list[str]:
-    joint = next((joint for joint in "._-" if joint in word), "")
+    joint = next((joint for joint in "·._-" if joint in word), "")
     parts = re.findall(rf"[^{joint}]*(?:{re.escape(joint)}|$)", word) if joint else [word]
     pieces = [""]
     for part in parts:
