@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, decoder, mixture, n_layers
+from txcalc.sources.families.common import Tree, attention, mixture
+from txcalc.sources.families.layers import decoder, n_layers
 
 
 def aria_text(c: Config) -> Tree:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, decoder, glu, n_layers, window
+from txcalc.sources.families.common import Tree, attention, glu, window
+from txcalc.sources.families.layers import decoder, n_layers
 
 RANK = 32
 """Channels between the two matrices that scale the stream by the delay."""

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, n_layers
+from txcalc.sources.families.common import Tree, given
+from txcalc.sources.families.layers import n_layers
 from txcalc.sources.families.seq2seq import Made, Side, described, stack
 
 SINUSOIDAL: Tree = {"kind": "sinusoidal"}

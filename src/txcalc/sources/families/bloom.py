@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, given, n_layers
+from txcalc.sources.families.common import Tree, given
+from txcalc.sources.families.layers import decoder, n_layers
 
 _WIDTH = ("hidden_size", "n_embed")
 _HEADS = ("num_attention_heads", "n_head")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, uniform, window, windowed
+from txcalc.sources.families.common import Tree, attention, glu, window
+from txcalc.sources.families.layers import uniform, windowed
 
 
 def cohere(c: Config) -> Tree:

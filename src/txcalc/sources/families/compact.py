@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, n_layers
+from txcalc.sources.families.common import Tree
 from txcalc.sources.families.encoder import (
     SECOND_BIAS,
     dense,
@@ -14,6 +14,7 @@ from txcalc.sources.families.encoder import (
     lookup,
     norm,
 )
+from txcalc.sources.families.layers import n_layers
 
 
 def distilbert(c: Config) -> Tree:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, n_layers
+from txcalc.sources.families.common import Tree
+from txcalc.sources.families.layers import decoder, n_layers
 
 _WIDTH = ("d_model", "hidden_size")
 

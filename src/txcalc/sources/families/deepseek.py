@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    decoder,
-    glu,
-    grid,
-    kinds,
-    n_layers,
-    text_model,
-)
+from txcalc.sources.families.common import Tree, glu, text_model
+from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import dense_first, experts, ffns, indexer, latent, modules
 
 INDEXERS = {"full": "full", "shared": "shared"}

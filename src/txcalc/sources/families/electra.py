@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import MAX_LAYERS, Tree, n_layers
+from txcalc.sources.families.common import Tree
 from txcalc.sources.families.encoder import (
     SECOND_BIAS,
     dense,
@@ -13,6 +13,7 @@ from txcalc.sources.families.encoder import (
     learned,
     lookup,
 )
+from txcalc.sources.families.layers import MAX_LAYERS, n_layers
 
 
 def albert(c: Config) -> Tree:

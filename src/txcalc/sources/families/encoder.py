@@ -6,14 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    given,
-    idle_cross_attention,
-    n_layers,
-    pattern,
-    plain,
-)
+from txcalc.sources.families.common import Tree, given, idle_cross_attention, plain
+from txcalc.sources.families.layers import n_layers, pattern
 
 POOLER: Tree = {
     "pooler": {"use": "matmul", "dims": ["d_model", "d_model"], "stream": "sequence"},

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    by_layer,
-    decoder,
-    glu,
-    grid,
-    mixture,
-    n_layers,
-)
+from txcalc.sources.families.common import Tree, attention, glu, mixture
+from txcalc.sources.families.layers import by_layer, decoder, grid, n_layers
 from txcalc.sources.families.mla import ffns, unknown_modules
 
 

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    decoder,
-    even,
-    glu,
-    n_layers,
-    window,
-    windowed,
-)
+from txcalc.sources.families.common import Tree, attention, even, glu, window
+from txcalc.sources.families.layers import decoder, n_layers, windowed
 
 
 def exaone(c: Config) -> Tree:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, uniform, window, windowed
+from txcalc.sources.families.common import Tree, attention, glu, window
+from txcalc.sources.families.layers import uniform, windowed
 
 HEAD_DIM = 256
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import ATTENTION, Tree, attention, decoder, kinds, n_layers
+from txcalc.sources.families.common import Tree, attention
 from txcalc.sources.families.gemma import HEAD_DIM
+from txcalc.sources.families.layers import ATTENTION, decoder, kinds, n_layers
 
 
 def gemma3n(c: Config) -> Tree:

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    decoder,
-    given,
-    kinds,
-    n_layers,
-    text_model,
-)
+from txcalc.sources.families.common import Tree, attention, given, text_model
 from txcalc.sources.families.gemma import HEAD_DIM
+from txcalc.sources.families.layers import decoder, kinds, n_layers
 
 GLOBAL_HEAD_DIM = 512
 _OVERRIDES = ("head_dim", "num_key_value_heads")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, n_layers, plain
+from txcalc.sources.families.common import Tree, plain
+from txcalc.sources.families.layers import decoder, n_layers
 
 
 def git(c: Config) -> Tree:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, derived_heads, glu, uniform
+from txcalc.sources.families.common import Tree, attention, derived_heads, glu
+from txcalc.sources.families.layers import uniform
 
 
 def glm(c: Config) -> Tree:

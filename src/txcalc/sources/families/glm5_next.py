@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import FFN, Tree, decoder, glu, grid, kinds, n_layers
+from txcalc.sources.families.common import Tree, glu
 from txcalc.sources.families.deepseek import index_types
 from txcalc.sources.families.deepseek_v4 import hyper
 from txcalc.sources.families.kimi import kimi_delta
+from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import experts, ffns, indexer, latent, unknown_modules
 
 _KINDS = {"linear_attention": "linear", "indexed_attention": "full", "full_attention": "full"}

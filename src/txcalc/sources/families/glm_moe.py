@@ -6,19 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    FFN,
-    Tree,
-    attention,
-    by_layer,
-    decoder,
-    glu,
-    grid,
-    kinds,
-    mixture,
-    n_layers,
-    window,
-)
+from txcalc.sources.families.common import Tree, attention, glu, mixture, window
+from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns, modules, unknown_modules
 
 _QKV = ["q", "k", "v"]

@@ -6,14 +6,8 @@ from itertools import chain
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    decoder,
-    given,
-    idle_cross_attention,
-    n_layers,
-    plain,
-)
+from txcalc.sources.families.common import Tree, given, idle_cross_attention, plain
+from txcalc.sources.families.layers import decoder, n_layers
 
 _WIDTH = ("n_embd", "hidden_size")
 _HEADS = ("n_head", "num_attention_heads")

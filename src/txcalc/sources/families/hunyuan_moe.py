@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, decoder, grid, n_layers, never
+from txcalc.sources.families.common import Tree, attention, never
+from txcalc.sources.families.layers import decoder, grid, n_layers
 
 _EXPERTS = ("num_experts", "num_local_experts")
 _TOP_K = ("moe_topk", "num_experts_per_tok")

@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    by_layer,
-    decoder,
-    glu,
-    grid,
-    kinds,
-    mixture,
-    n_layers,
-    plain,
-    uniform,
-)
+from txcalc.sources.families.common import Tree, attention, glu, mixture, plain
+from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers, uniform
 from txcalc.sources.families.mamba import (
     FULL,
     LINEAR,

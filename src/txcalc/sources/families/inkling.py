@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    FFN,
-    Tree,
-    by_layer,
-    decoder,
-    glu,
-    grid,
-    kinds,
-    mixture,
-    n_layers,
-    window,
-)
+from txcalc.sources.families.common import Tree, glu, mixture, window
+from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 
 HYBRID = {"hybrid": "full", "hybrid_sliding": "sliding"}
 LIMIT = ("max_position_embeddings", "model_max_length")

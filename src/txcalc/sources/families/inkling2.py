@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, grid, kinds, mixture, n_layers
+from txcalc.sources.families.common import Tree, mixture
 from txcalc.sources.families.inkling import (
     HYBRID,
     LIMIT,
@@ -13,6 +13,7 @@ from txcalc.sources.families.inkling import (
     sizes,
     text,
 )
+from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 
 _EVERY = ("first_", "", "loop_")
 _SILENT = ("n_layers_per_attn_res_block", "log_scaling_n_floor", "log_scaling_alpha",

@@ -10,14 +10,11 @@ from txcalc.sources.families.common import (
     even,
     given,
     glu,
-    n_layers,
     never,
-    pattern,
     plain,
-    uniform,
     window,
-    windowed,
 )
+from txcalc.sources.families.layers import n_layers, pattern, uniform, windowed
 
 
 def llama(c: Config) -> Tree:

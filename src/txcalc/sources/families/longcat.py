@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, given, glu, n_layers
+from txcalc.sources.families.common import Tree, given, glu
+from txcalc.sources.families.layers import decoder, n_layers
 from txcalc.sources.families.mla import latent, unknown_modules
 
 

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    FFN,
-    Tree,
-    attention,
-    decoder,
-    glu,
-    grid,
-    kinds,
-    mixture,
-    n_layers,
-)
+from txcalc.sources.families.common import Tree, attention, glu, mixture
+from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns
 
 _KINDS = {"full_attention": "full", "minimax_m3_sparse": "sparse"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, decoder, mixture, n_layers, window
+from txcalc.sources.families.common import Tree, attention, mixture, window
+from txcalc.sources.families.layers import decoder, n_layers
 from txcalc.sources.families.mla import UNKNOWN_MODULES
 
 _LOCAL = ("num_local_experts", "num_experts")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import FFN, Tree, given, kinds, mixture
+from txcalc.sources.families.common import Tree, given, mixture
+from txcalc.sources.families.layers import FFN, kinds
 
 EXPERTS = ("n_routed_experts", "num_local_experts", "num_experts")
 _SIZES = (

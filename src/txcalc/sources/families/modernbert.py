@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    given,
-    glu,
-    kinds,
-    n_layers,
-    never,
-    plain,
-    text_model,
-)
+from txcalc.sources.families.common import Tree, attention, given, glu, never, plain, text_model
 from txcalc.sources.families.encoder import (
     SECOND_BIAS,
     Pooled,
@@ -24,6 +14,7 @@ from txcalc.sources.families.encoder import (
     lookup,
     norm,
 )
+from txcalc.sources.families.layers import kinds, n_layers
 
 _ROTARY: Tree = {"positions": {"kind": "rotary"}}
 

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    by_layer,
-    decoder,
-    glu,
-    layer_type,
-    n_layers,
-    plain,
-    uniform,
-)
+from txcalc.sources.families.common import Tree, attention, glu, plain
+from txcalc.sources.families.layers import by_layer, decoder, layer_type, n_layers, uniform
 
 
 def nemotron(c: Config) -> Tree:

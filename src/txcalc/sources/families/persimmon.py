@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, derived_heads, even, given, plain, uniform
+from txcalc.sources.families.common import Tree, derived_heads, even, given, plain
+from txcalc.sources.families.layers import uniform
 
 
 def persimmon(c: Config) -> Tree:

@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    derived_heads,
-    glu,
-    never,
-    plain,
-    uniform,
-    window,
-)
+from txcalc.sources.families.common import Tree, attention, derived_heads, glu, never, plain, window
+from txcalc.sources.families.layers import uniform
 
 
 def phi(c: Config) -> Tree:

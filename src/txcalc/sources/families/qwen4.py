@@ -7,7 +7,8 @@ from itertools import count as counted
 from itertools import islice
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, decoder, n_layers
+from txcalc.sources.families.common import Tree
+from txcalc.sources.families.layers import decoder, n_layers
 from txcalc.sources.families.mamba import sized
 from txcalc.sources.families.qwen_next import (
     LAYERS,

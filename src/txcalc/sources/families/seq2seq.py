@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, pattern
+from txcalc.sources.families.common import Tree, given
+from txcalc.sources.families.layers import pattern
 
 Side = Literal["encoder", "decoder"]
 Made = tuple[Mapping[str, Tree], Tree]

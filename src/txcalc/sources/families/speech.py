@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, n_layers
+from txcalc.sources.families.common import Tree, given
+from txcalc.sources.families.layers import n_layers
 from txcalc.sources.families.seq2seq import Made, Side, described, sides, stack
 
 FRAMES = "source counts the encoder's frames, as its convolutions leave them"

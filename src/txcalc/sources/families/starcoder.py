@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, plain, uniform, window
+from txcalc.sources.families.common import Tree, attention, plain, window
+from txcalc.sources.families.layers import uniform
 
 
 def starcoder2(c: Config) -> Tree:

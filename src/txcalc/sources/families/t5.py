@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, by_layer, given, n_layers
+from txcalc.sources.families.common import Tree, given
+from txcalc.sources.families.layers import by_layer, n_layers
 from txcalc.sources.families.seq2seq import Made, Side, described, stack
 
 

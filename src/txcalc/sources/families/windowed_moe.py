@@ -7,19 +7,8 @@ from functools import partial
 from typing import Any
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    FFN,
-    Tree,
-    attention,
-    by_layer,
-    decoder,
-    glu,
-    grid,
-    kinds,
-    mixture,
-    n_layers,
-    window,
-)
+from txcalc.sources.families.common import Tree, attention, glu, mixture, window
+from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import experts, ffns, unknown_modules
 
 _EXPERTS = ("num_experts", "num_local_experts")

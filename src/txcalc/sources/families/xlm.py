@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, n_layers
+from txcalc.sources.families.common import Tree
 from txcalc.sources.families.encoder import dense, encoder, learned, lookup
+from txcalc.sources.families.layers import n_layers
 
 _WIDTH = ("emb_dim", "hidden_size")
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from itertools import cycle
 
 from txcalc.sources.config import Config
-from txcalc.sources.families.common import (
-    Tree,
-    attention,
-    by_layer,
-    decoder,
-    given,
-    glu,
-    n_layers,
-)
+from txcalc.sources.families.common import Tree, attention, given, glu
+from txcalc.sources.families.layers import by_layer, decoder, n_layers
 from txcalc.sources.families.mamba import heads, layer_key, mamba1_of, noted, sized
 
 _IDLE = tuple(f"time_step_{end}" for end in ("min", "max", "floor", "limit"))
