@@ -15,6 +15,9 @@ MAX_SIZE = 10**15
 Task = Literal["causal", "masked", "conditional", "body"]
 """What the class counts: with a causal head, a masked-LM head, encoder and decoder, or no head."""
 
+Tree = dict[str, Any]
+"""A description, or a piece of one."""
+
 T = TypeVar("T")
 
 

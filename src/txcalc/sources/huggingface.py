@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
-from txcalc.sources.config import Config, Task, parse
-from txcalc.sources.families import CLASSES, TYPES, is_harmless
+from txcalc.sources.config import Config, Task, Tree, parse
+from txcalc.sources.families import CLASSES, TYPES, family
 from txcalc.sources.files import read_bytes
+from txcalc.sources.harmless import is_harmless
 
-Tree = dict[str, Any]
 MAX_BYTES = 4_000_000
 _ENDINGS: dict[str, Task] = {
     "ForCausalLM": "causal",
@@ -50,7 +47,7 @@ def read(
     type_: str | None = None,
     strict: bool = False,
 ) -> tuple[Tree, str, list[str]]:
-    """The same of a file, named after its folder where it is called config.json."""
+    """:func:`describe` of a file, named after its folder where it is called config.json."""
     folder, file = os.path.split(os.path.abspath(path))
     stem = os.path.basename(folder) if file == "config.json" else file.removesuffix(".json")
     text = read_bytes(path, MAX_BYTES)
@@ -72,17 +69,13 @@ def describe(
         raise RefusedError(
             f"{file}: unknown model_type {model_type!r}{nearest(model_type, list(TYPES))}"
         )
-    function, _, usual = TYPES[model_type].partition(":")
+    usual = TYPES[model_type].partition(":")[2]
     task = _task(class_, tree, file, usual or "causal")
     if task == "body" and TYPES.get(_type_of(class_) or "") != TYPES[model_type]:
         raise RefusedError(f"{file}: the class {class_!r} of type {model_type!r} is not modelled")
     config = Config(tree, file, task, type_=model_type)
-    module, _, family = function.partition(".")
-    build: Callable[[Config], Tree] = getattr(
-        import_module(f"txcalc.sources.families.{module}"), family
-    )
     config.ignore("model_type", "architectures")
-    described = build(config)
+    described = family(model_type)(config)
     notes = [f"type {model_type}, class {class_ or f'the usual {task} one'}"]
     head = {
         "name": name,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given
 from txcalc.sources.families.layers import n_layers
 from txcalc.sources.families.seq2seq import stack
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from txcalc.sources.config import Config
-
-Tree = dict[str, Any]
+from txcalc.sources.config import Config, Tree
 
 
 def attention(

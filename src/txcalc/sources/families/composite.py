@@ -6,10 +6,8 @@ or the text model's.
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families import TYPES, family
 
 TEXTS = {
     "apertus1p5": "apertus1p5_text",
@@ -188,8 +186,6 @@ def _text(c: Config, *, default: bool | None, forwarded: bool = False) -> Tree:
 
 
 def _described(c: Config, text: Config) -> Tree:
-    from txcalc.sources.families import TYPES
-
     named = text.type if text is not c else ""
     type_ = TEXTS.get(c.type) or named or USUAL.get(c.type, "")
     if type_ not in TYPES:
@@ -198,6 +194,4 @@ def _described(c: Config, text: Config) -> Tree:
     if text is not c:
         text.assume(**LEFT_OUT.get(type_, {}))
     text.ignore("model_type", "architectures")
-    module, _, family = TYPES[type_].partition(":")[0].partition(".")
-    tree: Tree = getattr(import_module(f"txcalc.sources.families.{module}"), family)(text)
-    return tree
+    return family(type_)(text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, glu, text_model
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import glu, text_model
 from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import dense_first, experts, ffns, indexer, latent, modules
 

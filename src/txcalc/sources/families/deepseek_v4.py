@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, glu
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import glu
 from txcalc.sources.families.deepseek import INDEXERS
 from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import experts, ffns, indexer, latent, unknown_modules

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, glu, mixture, text_model
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given, glu, mixture, text_model
 from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import EXPERTS, dense_first, ffns, indexer, latent
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, idle_cross_attention, plain
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given, idle_cross_attention, plain
 from txcalc.sources.families.layers import n_layers, pattern
 
 POOLER: Tree = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention
 from txcalc.sources.families.gemma import HEAD_DIM
 from txcalc.sources.families.layers import ATTENTION, decoder, kinds, n_layers
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, plain
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import plain
 from txcalc.sources.families.layers import decoder, n_layers
 
 

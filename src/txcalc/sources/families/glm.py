@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, derived_heads, glu
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, derived_heads, glu
 from txcalc.sources.families.layers import uniform
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, glu
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import glu
 from txcalc.sources.families.deepseek import index_types
 from txcalc.sources.families.deepseek_v4 import hyper
 from txcalc.sources.families.kimi import kimi_delta

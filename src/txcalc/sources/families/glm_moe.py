@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, mixture, window
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, glu, mixture, window
 from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns, modules, unknown_modules
 

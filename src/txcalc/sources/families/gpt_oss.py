@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, mixture, window
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, mixture, window
 from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, never
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, never
 from txcalc.sources.families.layers import decoder, grid, n_layers
 
 _EXPERTS = ("num_experts", "num_local_experts")

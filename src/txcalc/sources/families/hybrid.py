@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, mixture, plain
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, glu, mixture, plain
 from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers, uniform
 from txcalc.sources.families.mamba import (
     FULL,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, glu, mixture, window
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import glu, mixture, window
 from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 
 HYBRID = {"hybrid": "full", "hybrid_sliding": "sliding"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, mixture
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import mixture
 from txcalc.sources.families.inkling import (
     HYBRID,
     LIMIT,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isqrt
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, even, given, glu, never, plain, window
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, even, given, glu, never, plain, window
 from txcalc.sources.families.layers import decoder, n_layers, uniform
 
 QKV = ["q", "k", "v"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given
 
 MAX_LAYERS = 100_000
 ATTENTION = {"full_attention": "full", "sliding_attention": "sliding"}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
+from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.common import (
-    Tree,
     attention,
     derived_heads,
     even,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, glu
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given, glu
 from txcalc.sources.families.layers import decoder, n_layers
 from txcalc.sources.families.mla import latent, unknown_modules
 

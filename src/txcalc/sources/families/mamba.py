@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given
 from txcalc.sources.families.layers import uniform
 
 LINEAR = {"linear_attention": "mamba", "mamba": "mamba"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, window
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, glu, window
 from txcalc.sources.families.composite import own
 from txcalc.sources.families.layers import uniform, windowed
 

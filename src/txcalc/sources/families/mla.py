@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, mixture
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given, mixture
 from txcalc.sources.families.layers import FFN, kinds
 
 EXPERTS = ("n_routed_experts", "num_local_experts", "num_experts")

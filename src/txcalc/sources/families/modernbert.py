@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, given, glu, never, plain, text_model
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, given, glu, never, plain, text_model
 from txcalc.sources.families.encoder import (
     SECOND_BIAS,
     Pooled,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, plain
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, glu, plain
 from txcalc.sources.families.layers import by_layer, decoder, layer_type, n_layers, uniform
 
 

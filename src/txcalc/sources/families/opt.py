@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given, idle_cross_attention, plain
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given, idle_cross_attention, plain
 from txcalc.sources.families.layers import decoder, n_layers
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from txcalc.errors import nearest
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families import TYPES, family
 
 POOLER = "the encoder's pooler has weights, but nothing reads what it makes: it never runs"
 _KNOWN = {"d_model", "vocab", "context", "blocks", "encoder", "layers", "head", "tensors", "notes"}
@@ -48,15 +47,12 @@ def encoder_decoder(c: Config) -> Tree:
 
 def _half(c: Config, task: Any, field: str) -> Tree:
     """One side's description, its blocks and tensors named after it and of stated sizes."""
-    from txcalc.sources.families import TYPES
-
     if c.type not in TYPES:
         c.unsupported(f"a half of type {c.type!r}{nearest(c.type, list(TYPES))}")
     c.task = task
     c.forget("architectures")
     c.ignore("model_type", *(["tie_word_embeddings"] if task == "body" else []))
-    module, _, family = TYPES[c.type].partition(":")[0].partition(".")
-    tree: Tree = getattr(import_module(f"txcalc.sources.families.{module}"), family)(c)
+    tree = family(c.type)(c)
     side = "encoder" if field == "encoder" else "decoder"
     if field not in tree or not set(tree) <= _KNOWN or ("encoder" in tree) == ("layers" in tree):
         c.unsupported(f"type {c.type!r} as the {side} of a pair")

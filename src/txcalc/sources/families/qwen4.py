@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import count as counted
 from itertools import islice
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree
+from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.layers import decoder, n_layers
 from txcalc.sources.families.mamba import sized
 from txcalc.sources.families.qwen_next import (

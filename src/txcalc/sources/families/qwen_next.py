@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, glu, mixture, text_model
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, glu, mixture, text_model
 from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mamba import noted, sized
 

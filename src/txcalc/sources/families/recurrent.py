@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, given, glu, mixture, window
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, given, glu, mixture, window
 from txcalc.sources.families.layers import decoder, kinds, n_layers, uniform
 from txcalc.sources.families.mamba import FULL, sized, untied
 from txcalc.sources.families.qwen_next import LAYERS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given
 from txcalc.sources.families.layers import pattern
 
 Side = Literal["encoder", "decoder"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, given
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import given
 from txcalc.sources.families.layers import n_layers
 from txcalc.sources.families.seq2seq import Made, Side, described, sides, stack
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
+from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.bart import SINUSOIDAL, count, layer, learned, two_stacks, usual_keys
-from txcalc.sources.families.common import Tree, given
+from txcalc.sources.families.common import given
 from txcalc.sources.families.layers import by_layer
 from txcalc.sources.families.seq2seq import Made, Side, stack
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree
+from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.encoder import dense, encoder, learned, lookup
 from txcalc.sources.families.layers import n_layers
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import cycle
 
-from txcalc.sources.config import Config
-from txcalc.sources.families.common import Tree, attention, given, glu
+from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import attention, given, glu
 from txcalc.sources.families.layers import by_layer, decoder, n_layers
 from txcalc.sources.families.mamba import heads, layer_key, mamba1_of, noted, sized
 
