@@ -18,7 +18,8 @@ def main() -> NoReturn:
     # Building the parsers of all the other commands takes 6 ms.
     app.registered_commands = called or commands
     try:
-        raise SystemExit(app(sys.argv[1:] or ["-h"], prog_name="txcalc", standalone_mode=False))
+        done = app(sys.argv[1:] or ["-h"], prog_name="txcalc", standalone_mode=False)
+        raise SystemExit(done if sys.argv[1:] else 2)
     except TxcalcError as error:
         _fail(str(error), error.exit_code)
     except KeyboardInterrupt:

@@ -21,17 +21,19 @@ from txcalc.render.wrap import wrapped
 
 _STEP, _WHERE = 28, 24
 """Widths of the columns that hold addresses and paths."""
+LONG = 130
+"""Signs of a formula that needs the whole width of a page."""
 
 
 def as_table(explanation: Explanation) -> str:
     """Formula, numbers and result; steps; letters; conventions."""
-    first, *others = explanation.steps
+    others = explanation.steps[1:]
     parts: list[RenderableType] = [
         Text(f"{explanation.model}  {explanation.address}", style="bold"),
         "",
     ]
-    parts += [_written(step) for step in (first, *(s for s in others if not s.is_leaf))]
-    leaves = [step for step in others if step.is_leaf]
+    leaves = [s for s in others if s.same_as or (s.is_leaf and len(s.formula) <= LONG)]
+    parts += [_written(step) for step in explanation.steps if step not in leaves]
     if leaves:
         parts.append(_steps(leaves))
     parts.append(_letters(explanation.symbols))
@@ -86,9 +88,12 @@ def _written(step: Step) -> Padding:
 def _steps(steps: list[Step]) -> Table:
     table = plain_table(["step", "formula", "value"], 2)
     table.columns[0].no_wrap = True
-    for step in steps:
+    values = [cell(step.quantity) for step in steps]
+    names = [wrapped(step.name, _STEP) for step in steps]
+    taken = max(len(line) for name in names for line in name.split("\n")) + max(map(len, values))
+    for step, name, value in zip(steps, names, values, strict=True):
         formula = f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
-        table.add_row(Text(wrapped(step.name, _STEP)), Text(formula), Text(cell(step.quantity)))
+        table.add_row(Text(name), Text(wrapped(formula, WIDTH - taken - 10)), Text(value))
     return table
 
 

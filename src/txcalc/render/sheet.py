@@ -85,7 +85,8 @@ def shapes(report: Report) -> Sheet:
         for address in report.shown
     ]
     title = f"{report.model}: {report.title}"
-    return Sheet(title, ["point", "shape", "sizes", "stream"], rows, notes([report]), left=4)
+    columns = ["point", "shape", "sizes", "stream"]
+    return Sheet(title, columns, rows, notes([report]), left=4, fitted=1)
 
 
 def tensors(report: Report) -> Sheet:
@@ -120,12 +121,12 @@ def steps(report: Report) -> Sheet:
         [_step(prefix), *(short(report.figures[f"{prefix}.{a}.{b}"]) for a, b in columns)]
         for prefix in prefixes
     ]
-    heads = ["", "naive tokens", "cached", "ratio", "naive FLOPs", "cached", "ratio"]
+    heads = ["", "tokens naive", "cached", "ratio", "FLOPs naive", "cached", "ratio"]
     return Sheet(f"{report.model}: {report.title}", heads, rows, notes([report]))
 
 
 def _step(prefix: str) -> str:
-    words = prefix.split(".")[1:] or ["in all"]
+    words = prefix.split(".")[1:] or ["all"]
     return " ".join(words).replace("_", " ")
 
 
@@ -137,7 +138,8 @@ def catalogue(reports: Sequence[Report]) -> Sheet:
     kinds = [row[1] for row in rows]
     for row, above in zip(rows[1:], kinds, strict=False):
         row[1] = "" if row[1] == above else row[1]
-    return Sheet("models", ["model", "kind", "source", "parameters"], rows, [], left=3)
+    columns = ["model", "kind", "source", "parameters"]
+    return Sheet("models", columns, rows, [], left=3, fitted=2)
 
 
 def pictures(report: Report) -> list[str]:

@@ -33,7 +33,7 @@ def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> s
         bars = pictures(report)
         if bars:
             parts.append(Text("\n".join(["", f" {report.model}", *(f"   {bar}" for bar in bars)])))
-    return capture(*parts, width=WIDTH if layout == "catalogue" else _ENDLESS)
+    return capture(*parts)
 
 
 def below(notes: Sequence[str]) -> Constrain:
@@ -78,5 +78,5 @@ def _fitted(sheet: Sheet) -> list[list[str]]:
     i = sheet.fitted
     others = [[*row[:i], *row[i + 1 :]] for row in ([*sheet.columns], *sheet.rows)]
     taken = sum(max(map(len, column)) for column in zip(*others, strict=True))
-    width = max(24, WIDTH - taken - 3 * len(sheet.columns) + 2)
+    width = max(16, WIDTH - taken - 3 * len(sheet.columns) - 1)
     return [[*row[:i], wrapped(row[i], width), *row[i + 1 :]] for row in sheet.rows]
