@@ -95,7 +95,7 @@ class _Steps:
         self.steps: list[Step] = []
         self.in_letters = Printer(root)
         self._figures: dict[int, str] = {}
-        for name, quantity in report.figures.items():
+        for name, quantity in {**report.beneath, **report.figures}.items():
             if quantity.op not in ("const", "letter"):
                 self._figures.setdefault(id(quantity), report.short(name).removeprefix(account))
 
@@ -122,11 +122,10 @@ class _Steps:
         return Printer(self.root, {id(node): self._figures[id(node)] for node in below})
 
     def _is_best_in_letters(self, quantity: Quantity, below: list[Quantity]) -> bool:
-        """Whether a formula can be taken in at a glance, or would only grow with names in it."""
-        letters, numbers = self.in_letters.write(quantity)
-        if len(numbers) <= WIDTH and len(re.findall(" [-+] ", numbers)) < MAX_TERMS:
-            return True
-        return not below or len(self._named(below).write(quantity)[0]) > len(letters)
+        """Whether a formula can be taken in at a glance, or has nothing else to be written in."""
+        numbers = self.in_letters.write(quantity)[1]
+        is_short = len(numbers) <= WIDTH and len(re.findall(" [-+] ", numbers)) < MAX_TERMS
+        return is_short or not below
 
     def _append(
         self,

@@ -31,7 +31,8 @@ class Held(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What an account answers for one model.
 
-    ``figures`` is all that can be asked for by address, ``shown`` what a table lists of it, under
+    ``figures`` is all that can be asked for by address, ``beneath`` what only explanations name on
+    the way to them, ``shown`` what a table lists of it, under
     ``labels`` where the address does not tell enough; ``shares`` are parts of a whole among them;
     ``refused`` tells for the start of an address why the model has no such figure, ``ambiguous``
     what to say instead of an address that could mean several.
@@ -42,6 +43,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     figures: Figures
     shown: list[str]
+    beneath: Figures = {}
     tensors: dict[str, Held] = {}
     shapes: dict[str, Shape] = {}
     labels: dict[str, str] = {}

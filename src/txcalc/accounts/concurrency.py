@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txcalc.accounts import kvcache, weights
+from txcalc.accounts import kvcache, params, weights
 from txcalc.accounts.question import (
     Question,
     position_warnings,
@@ -39,7 +39,8 @@ def account(model: Model, question: Question) -> Report:
     cache = kvcache.cache(model, workload, question.kv_bytes)
     if not cache["kvcache.token"].value:
         raise RefusedError(f"{model.name}: no concurrency: no token adds to what a sequence keeps")
-    held, sequence = weights.weight_bytes(model, question), cache["kvcache.sequence"]
+    found = params.sums(model)
+    held, sequence = weights.weight_bytes(question, found), cache["kvcache.sequence"]
     figures: Figures = {
         "weights.bytes": held,
         "kvcache.sequence": sequence,
@@ -52,6 +53,7 @@ def account(model: Model, question: Question) -> Report:
         source=model.source,
         figures=figures,
         shown=list(figures),
+        beneath={**found, **cache},
         labels=_LABELS,
         bars=_bars(figures),
         assumptions=[
@@ -59,6 +61,7 @@ def account(model: Model, question: Question) -> Report:
             f"weights {question.weights or question.dtype}",
         ],
         conventions=CONVENTIONS,
+        block_kinds=list(model.blocks),
         warnings=position_warnings(model, workload.ctx, workload.source),
     )
 
@@ -69,5 +72,8 @@ def _bars(figures: Figures) -> list[Bar]:
     counts = [1]
     while counts[-1] < crossover:
         counts.append(2 * counts[-1])
-    caches = [Bar(f"{count:,} sequence{'s' * (count > 1)}", product(const(count), cache)) for count in counts[-7:]]
+    caches = [
+        Bar(f"{count:,} sequence{'s' * (count > 1)}", product(const(count), cache))
+        for count in counts[-7:]
+    ]
     return [Bar("weights", figures["weights.bytes"]), *caches]

@@ -36,11 +36,12 @@ def account(model: Model, question: Question) -> Report:
     name, length = ("prompt", question.prompt) if asked else ("ctx", question.ctx)
     prompt = question.length(model, name, length)
     prefill = question.workload(model, phase="prefill", ctx=prompt)
-    figures = _phase(model, question, prefill)
+    figures, beneath = _phase(model, question, prefill)
     refused, warnings = {}, position_warnings(model, prompt, prefill.source)
     if model.has_decoder:
         decode = question.workload(model, phase="decode")
-        figures |= _phase(model, question, decode)
+        decoded, below = _phase(model, question, decode)
+        figures, beneath = figures | decoded, beneath | below
         warnings += position_warnings(model, decode.ctx) if decode.ctx != prompt else []
     else:
         refused = {
@@ -59,6 +60,8 @@ def account(model: Model, question: Question) -> Report:
         source=model.source,
         figures=figures,
         shown=[address for address in order if address in figures],
+        beneath=beneath,
+        block_kinds=list(model.blocks),
         assumptions=_assumptions(model, question, prompt),
         conventions=CONVENTIONS,
         warnings=warnings,
@@ -66,7 +69,10 @@ def account(model: Model, question: Question) -> Report:
     )
 
 
-def _phase(model: Model, question: Question, workload: Workload) -> Figures:
+def _phase(model: Model, question: Question, workload: Workload) -> tuple[Figures, Figures]:
+    """Both intensities of a phase, and what they are made of."""
+    at = f"intensity.{workload.phase}"
+    beneath: Figures = {}
     per_mac = per_multiply_add(macs=False, phase=workload.phase)
     by_stack = passes(model, workload)
     products: list[Quantity] = []
@@ -81,19 +87,33 @@ def _phase(model: Model, question: Question, workload: Workload) -> Figures:
         with_weight, without = flops.products(kind, given, per_mac)
         multiplied = total(with_weight.values(), "FLOPs")
         products.append(product(kind.count, multiplied))
-        everything.append(product(kind.count, total((multiplied, *without.values()), "FLOPs")))
+        operated = total((multiplied, *without.values()), "FLOPs")
+        everything.append(product(kind.count, operated))
         read = _weights_read(kind.rows, given, question.weight_bytes)
         weights.append(product(kind.sets, read))
-        passed_on.append(product(kind.count, _moved(kind, given)))
+        moved = _moved(kind, given)
+        passed_on.append(product(kind.count, moved))
+        beneath |= {
+            f"{at}.block.{kind.name}.flops": multiplied,
+            f"{at}.block.{kind.name}.bytes": read,
+            f"{at}.block.{kind.name}.all_flops": operated,
+            f"{at}.block.{kind.name}.elements": moved,
+        }
     read_once = total(weights, "bytes")
     if not read_once.value:
         raise RefusedError(f"{model.name}: no intensity: no product reads a weight")
     activations = product(total(passed_on, "elements"), question.activation_bytes)
     traffic = total((read_once, activations, _cache_moved(model, question, workload)), "bytes")
-    return {
-        f"intensity.{workload.phase}": total(products, "FLOPs") / read_once,
-        f"intensity.all.{workload.phase}": total(everything, "FLOPs") / traffic,
+    flops_read, all_flops = total(products, "FLOPs"), total(everything, "FLOPs")
+    beneath |= {
+        f"{at}.flops": flops_read,
+        f"{at}.bytes": read_once,
+        f"{at}.all_flops": all_flops,
+        f"{at}.activations": activations,
+        f"{at}.all_bytes": traffic,
     }
+    figures = {at: flops_read / read_once, f"intensity.all.{workload.phase}": all_flops / traffic}
+    return figures, beneath
 
 
 def _weights_read(rows: Mapping[str, Weight], given: Pass, weight_bytes: Letter) -> Quantity:

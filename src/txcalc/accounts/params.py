@@ -30,7 +30,8 @@ _IF_ANY = ("params.tensors", "params.mtp")
 
 def account(model: Model, question: Question) -> Report:
     """Parameters of embeddings, blocks, final norm and head; leaves are rows, the rest sums."""
-    found, refused = figures(model), {}
+    used = _used_in_layers(model)
+    found, refused = figures(model, used), {}
     for kind in model.layers:
         if isinstance(kind.block.ffn, Mixture) and kind.block.ffn.top_k is None:
             del found[ACTIVE]
@@ -56,6 +57,7 @@ def account(model: Model, question: Question) -> Report:
         figures=found,
         tensors=tensors(model),
         shown=shown,
+        beneath=used,
         shares=shares(found, "params", shown),
         notes=layer_notes("params", model),
         refused=refused,
@@ -79,13 +81,13 @@ def tensors(model: Model) -> dict[str, Held]:
     return held | {f"params.tensors.{name}": Held(row) for name, row in model.tensors.items()}
 
 
-def figures(model: Model) -> Figures:
-    """Every figure of the account."""
+def figures(model: Model, used: Figures) -> Figures:
+    """Every figure of the account, given what a token uses of each kind of layer."""
     found = sums(model)
     found.setdefault("params.embedding.positions", ZERO_PARAMETERS)
     for kind in model.layers:
         found |= _by_kind(f"params.block.{kind.name}", kind.rows, found)
-    found[ACTIVE] = _active(model, found)
+    found[ACTIVE] = _active(model, found, used)
     buffers = (product(h.layers, h.weight.buffered) for h in tensors(model).values())
     found["params.buffers"] = total(buffers, UNIT)
     found["params.mtp"] = _mtp(model, found)
@@ -130,13 +132,18 @@ def _tree(address: str, rows: Mapping[str, Weight]) -> Figures:
     return tree(address, {name: row.stored for name, row in rows.items()}, UNIT)
 
 
-def _active(model: Model, found: Figures) -> Quantity:
-    """Parameters that one token uses."""
-    used = (
-        product(kind.sets, total((row.active for row in kind.rows.values()), UNIT))
+def _used_in_layers(model: Model) -> Figures:
+    """Parameters that one token uses of one layer of each kind."""
+    return {
+        f"params.block.{kind.name}.active": total((r.active for r in kind.rows.values()), UNIT)
         for kind in model.layers
-    )
-    return total((*used, *(found[f"params.{name}"] for name in _BESIDE)), UNIT)
+    }
+
+
+def _active(model: Model, found: Figures, used: Figures) -> Quantity:
+    """Parameters that one token uses."""
+    layers = (product(kind.sets, used[f"params.block.{kind.name}.active"]) for kind in model.layers)
+    return total((*layers, *(found[f"params.{name}"] for name in _BESIDE)), UNIT)
 
 
 def _mtp(model: Model, found: Figures) -> Quantity:

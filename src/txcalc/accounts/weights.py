@@ -6,21 +6,24 @@ from txcalc.accounts import params
 from txcalc.accounts.question import Question
 from txcalc.model import Model
 from txcalc.quantity import Quantity, product
-from txcalc.report import Report
+from txcalc.report import Figures, Report
 
 
 def account(model: Model, question: Question) -> Report:
     """All parameters in the weights' format."""
+    found = params.sums(model)
     return Report(
         title="weights",
         model=model.name,
         source=model.source,
-        figures={"weights.bytes": weight_bytes(model, question)},
+        figures={"weights.bytes": weight_bytes(question, found)},
         shown=["weights.bytes"],
+        beneath=found,
+        block_kinds=list(model.blocks),
         assumptions=[f"weights {question.weights or question.dtype}"],
     )
 
 
-def weight_bytes(model: Model, question: Question) -> Quantity:
+def weight_bytes(question: Question, found: Figures) -> Quantity:
     """Every parameter once, a tied head with the embedding."""
-    return product(params.sums(model)["params.total"], question.weight_bytes)
+    return product(found["params.total"], question.weight_bytes)
