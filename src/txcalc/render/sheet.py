@@ -115,7 +115,7 @@ def _tensor(name: str, held: Held) -> list[str]:
 
 def steps(report: Report) -> Sheet:
     """One row a step of generation: both ways in tokens and in FLOPs."""
-    prefixes = _union([[address.rsplit(".", 2)[0]] for address in report.shown])
+    prefixes = dict.fromkeys(address.rsplit(".", 2)[0] for address in report.shown)
     columns = [(what, way) for what in ("tokens", "flops") for way in ("naive", "cached", "ratio")]
     rows = [
         [_step(prefix), *(short(report.figures[f"{prefix}.{a}.{b}"]) for a, b in columns)]
@@ -131,15 +131,14 @@ def _step(prefix: str) -> str:
 
 
 def catalogue(reports: Sequence[Report]) -> Sheet:
-    """One row a model, the kinds in groups."""
+    """One row a model, below a row that names its kind."""
     address = "params.total"
-    rows = [[r.model, r.notes[address], r.source, cell(r.figures[address])] for r in reports]
-    rows.sort(key=lambda row: row[1])
-    kinds = [row[1] for row in rows]
-    for row, above in zip(rows[1:], kinds, strict=False):
-        row[1] = "" if row[1] == above else row[1]
-    columns = ["model", "kind", "source", "parameters"]
-    return Sheet("models", columns, rows, [], left=3, fitted=2)
+    kinds: dict[str, list[list[str]]] = {}
+    for report in sorted(reports, key=lambda report: report.notes[address]):
+        row = [f"  {report.model}", report.source, cell(report.figures[address])]
+        kinds.setdefault(report.notes[address], []).append(row)
+    rows = [row for kind, listed in kinds.items() for row in ([kind, "", ""], *listed)]
+    return Sheet("models", ["model", "source", "parameters"], rows, [], left=2, fitted=1)
 
 
 def pictures(report: Report) -> list[str]:
