@@ -55,7 +55,7 @@ def capture(*parts: RenderableType, width: int = _ENDLESS) -> str:
 
 def plain_table(columns: Sequence[str], left: int) -> Table:
     """An empty table whose first ``left`` columns are text and may wrap."""
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(columns):
         text = i < left
         table.add_column(
@@ -78,5 +78,5 @@ def _fitted(sheet: Sheet) -> list[list[str]]:
     i = sheet.fitted
     others = [[*row[:i], *row[i + 1 :]] for row in ([*sheet.columns], *sheet.rows)]
     taken = sum(max(map(len, column)) for column in zip(*others, strict=True))
-    width = max(16, WIDTH - taken - 3 * len(sheet.columns) - 1)
+    width = max(16, WIDTH - taken - 3 * len(sheet.columns) + 1)
     return [[*row[:i], wrapped(row[i], width), *row[i + 1 :]] for row in sheet.rows]
