@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, window
+from txcalc.sources.families.common import attentions, glu, mixture, window
 from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns
 
@@ -12,19 +12,8 @@ def afmoe(c: Config) -> Tree:
     """arXiv:2602.17004: gated attention, norms around both sub-layers, three windows to one."""
     count, first = n_layers(c), c.count("num_dense_layers", default=1)
     biased = c.flag("attention_bias", default=False)
-    mixers = {
-        name: {
-            "attention": attention(
-                c,
-                head_dim=128,
-                bias=["q", "k", "v", "o"] if biased else False,
-                window=keys,
-                qk_norm="head",
-                gated=True,
-            )
-        }
-        for name, keys in {"full": None, "sliding": window(c, 1024)}.items()
-    }
+    bias = ["q", "k", "v", "o"] if biased else False
+    mixers = attentions(c, window(c, 1024), head_dim=128, bias=bias, qk_norm="head", gated=True)
     step = c.size("global_attn_every_n_layers", default=4)
     of = kinds(c, count, lambda i: "sliding" if (i + 1) % step else "full")
     ffn_of = by_layer(count, lambda i: "dense" if i < first else "moe")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, window
+from txcalc.sources.families.common import attentions, glu, mixture, window
 from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns
 
@@ -12,10 +12,7 @@ def cohere2_moe(c: Config) -> Tree:
     """Attention and FFN side by side behind one norm; three windows to one layer without."""
     count, bias = n_layers(c), c.flag("attention_bias", default=False)
     norm = "rms" if c.has("rms_norm_eps") else "layer_no_bias"
-    mixers = {
-        name: {"attention": attention(c, head_dim=128, bias=bias, window=keys)}
-        for name, keys in {"full": None, "sliding": window(c, 4096)}.items()
-    }
+    mixers = attentions(c, window(c, 4096), head_dim=128, bias=bias)
     first = c.count("first_k_dense_replace", default=0)
     dense = by_layer(count, lambda i: "dense" if i < first else "moe")
     ffn_of = kinds(c, count, dense.__getitem__, key="mlp_layer_types", known=FFN)

@@ -36,6 +36,14 @@ def attention(
     return part | given(bias=bias, window=window, **more)
 
 
+def attentions(c: Config, keys: int | None, **more: Any) -> dict[str, Tree]:
+    """Attention with all keys and with a window of ``keys``, as mixers of a grid of blocks."""
+    windows = {"full": None, "sliding": keys}
+    return {
+        name: {"attention": attention(c, window=size, **more)} for name, size in windows.items()
+    }
+
+
 def glu(c: Config, *, width: str = "intermediate_size", bias: bool = False) -> Tree:
     """A gated FFN."""
     return {"kind": "glu", "d_ff": c.size(width)} | given(bias=bias)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, window
+from txcalc.sources.families.common import attention, attentions, glu, mixture, window
 from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns, modules, unknown_modules
 
@@ -67,7 +67,7 @@ def solar_open(c: Config) -> Tree:
 def dots1(c: Config) -> Tree:
     """arXiv:2506.05767 section 2: q and k normalised by head, windows from max_window_layers on."""
     count, bias = n_layers(c), c.flag("attention_bias", default=False)
-    mixers = _mixers(c, kv_default=32, bias=bias, qk_norm="head")
+    mixers = attentions(c, window(c, 4096), kv_default=32, bias=bias, qk_norm="head")
     start = c.count("max_window_layers", default=62)
     of = kinds(c, count, lambda i: "sliding" if i >= start else "full")
     c.ignore("moe_layer_freq")
@@ -77,7 +77,7 @@ def dots1(c: Config) -> Tree:
 def exaone_moe(c: Config) -> Tree:
     """K-EXAONE: q and k normalised by head, windows in three layers of four."""
     count = n_layers(c)
-    mixers = _mixers(c, kv_default=32, qk_norm="head")
+    mixers = attentions(c, window(c, 4096), kv_default=32, qk_norm="head")
     step = 1 if c.has("layer_types") else c.size("sliding_window_pattern", default=4)
     c.ignore("sliding_window_pattern")
     of = kinds(c, count, lambda i: "sliding" if (i + 1) % step else "full")
@@ -85,11 +85,6 @@ def exaone_moe(c: Config) -> Tree:
     first = _dense_first(c, count, 1)
     ffn_of = kinds(c, count, first.__getitem__, key="mlp_layer_types", known=FFN)
     return _decoder(c, mixers, of, experts, ffn_of) | unknown_modules(c)
-
-
-def _mixers(c: Config, **more: Any) -> dict[str, Tree]:
-    windows = {"full": None, "sliding": window(c, 4096)}
-    return {name: {"attention": attention(c, window=w, **more)} for name, w in windows.items()}
 
 
 def _experts(

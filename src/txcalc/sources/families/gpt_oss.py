@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, mixture, window
+from txcalc.sources.families.common import attentions, mixture, window
 from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 
 
 def gpt_oss(c: Config) -> Tree:
     """arXiv:2508.10925 section 2: sinks, a window in every other layer, and biases everywhere."""
     count, bias = n_layers(c), c.flag("attention_bias", default=True)
-    mixers = {
-        name: {
-            "attention": attention(c, kv_default=8, head_dim=64, bias=bias, window=keys, sinks=True)
-        }
-        for name, keys in {"full": None, "sliding": window(c, 128)}.items()
-    }
+    mixers = attentions(c, window(c, 128), kv_default=8, head_dim=64, bias=bias, sinks=True)
     experts = mixture(
         c,
         n_experts=["num_local_experts", "num_experts"],

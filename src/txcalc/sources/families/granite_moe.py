@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, mixture, window
+from txcalc.sources.families.common import attention, attentions, mixture, window
 from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 
 
@@ -23,10 +23,7 @@ def granitemoe_swa(c: Config) -> Tree:
     """Windows in three layers of four, and a sink for each head."""
     count, bias = n_layers(c), c.flag("attention_bias", default=False)
     c.ignore("layer_rope_theta")
-    mixers = {
-        name: {"attention": attention(c, bias=bias, window=keys, sinks=True)}
-        for name, keys in {"full": None, "sliding": window(c, 128)}.items()
-    }
+    mixers = attentions(c, window(c, 128), bias=bias, sinks=True)
     of = kinds(c, count, lambda i: "full" if i % 4 == 0 else "sliding")
     ffns = {"moe": experts(c, **shared(c))}
     return decoder(c, *grid(mixers, of, ffns, ["moe"] * count, norm="rms"), tied=False)

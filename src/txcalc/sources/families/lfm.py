@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, given, glu, mixture, window
+from txcalc.sources.families.common import attentions, given, glu, mixture, window
 from txcalc.sources.families.layers import ATTENTION, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns
 
@@ -66,11 +66,7 @@ def lfm3(c: Config) -> Tree:
 def _mixers(
     c: Config, *, keys: int | None = None, kv_default: int = 8, taps: int = 3, **more: Any
 ) -> dict[str, Tree]:
-    windows = {"full": None, "sliding": keys}
-    mixers = {
-        name: {"attention": attention(c, kv_default=kv_default, window=w, qk_norm="head", **more)}
-        for name, w in windows.items()
-    }
+    mixers = attentions(c, keys, kv_default=kv_default, qk_norm="head", **more)
     bias = c.flag("conv_bias", default=False)
     conv = {"kind": "short_conv", "d_conv": c.size("conv_L_cache", default=taps)}
     return mixers | {"conv": {"ssm": conv | given(bias=bias)}}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, window
+from txcalc.sources.families.common import attention, attentions, glu, mixture, window
 from txcalc.sources.families.layers import ATTENTION, FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import ffns, unknown_modules
 
@@ -19,7 +19,7 @@ def qwen2_moe(c: Config) -> Tree:
     keys = window(c, 4096) if c.flag("use_sliding_window", default=False) else None
     c.ignore("sliding_window")
     start = c.count("max_window_layers", default=28)
-    mixers = _mixers(c, keys, kv_default=16, bias=bias)
+    mixers = attentions(c, keys, kv_default=16, bias=bias)
     of = kinds(c, n_layers(c), lambda i: "sliding" if i % 2 == 0 and i < start else "full")
     names = _EXPERTS[:1]
     return _some_dense(
@@ -56,7 +56,7 @@ def mellum(c: Config) -> Tree:
     """Mellum 2: Qwen 3's block, with windows and dense layers where the file lists them."""
     count = n_layers(c)
     bias = c.flag("attention_bias", default=False)
-    mixers = _mixers(c, window(c, 1024), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
+    mixers = attentions(c, window(c, 1024), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
     of = kinds(c, count, lambda _: "full")
     ffn_of = kinds(c, count, lambda _: "moe", key="mlp_layer_types", known=FFN)
     found = ffns(c, ffn_of, lambda: glu(c), lambda: _experts(c, 8))
@@ -68,7 +68,7 @@ def mellum(c: Config) -> Tree:
 def kolibri1(c: Config) -> Tree:
     """Norms around both sub-layers, windows in four layers of five, and a shared expert."""
     count = n_layers(c)
-    mixers = _mixers(c, window(c, 513), kv_default=4, head_dim=128, qk_norm="head")
+    mixers = attentions(c, window(c, 513), kv_default=4, head_dim=128, qk_norm="head")
     of = kinds(c, count, lambda i: "sliding" if (i + 1) % 5 else "full")
     ffns = {"moe": _experts(c, 6, router_bias="buffer", **_shared(c))}
     blocks = grid(mixers, of, ffns, ["moe"] * count, norm="rms", placement="sandwich")
@@ -78,7 +78,7 @@ def kolibri1(c: Config) -> Tree:
 def lara_mini(c: Config) -> Tree:
     """The gated delta rule, windows and full attention in turn; a shared expert without a gate."""
     count, bias = n_layers(c), c.flag("attention_bias", default=False)
-    mixers = _mixers(c, window(c, 512), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
+    mixers = attentions(c, window(c, 512), kv_default=4, head_dim=128, bias=bias, qk_norm="head")
     mixers["linear"] = {"ssm": _gated_delta(c)}
     period = ("linear", "sliding", "linear", "full", "sliding")
     known = {**ATTENTION, "linear_attention": "linear"}
@@ -96,11 +96,6 @@ def _gated_delta(c: Config) -> Tree:
         "v_dim": c.size("linear_value_head_dim", default=128),
         "d_conv": c.size("linear_conv_kernel_dim", default=4),
     }
-
-
-def _mixers(c: Config, keys: int | None, **more: Any) -> dict[str, Tree]:
-    windows = {"full": None, "sliding": keys}
-    return {name: {"attention": attention(c, window=w, **more)} for name, w in windows.items()}
 
 
 def _experts(c: Config, top_k: int, *, names: tuple[str, ...] = _EXPERTS, **more: Any) -> Tree:

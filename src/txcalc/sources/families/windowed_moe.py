@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, window
+from txcalc.sources.families.common import attention, attentions, glu, mixture, window
 from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import experts, ffns, unknown_modules
 
@@ -163,11 +163,7 @@ def hy_v3(c: Config) -> Tree:
 
 
 def _both(c: Config, *, slides: int, **more: Any) -> dict[str, Tree]:
-    windows = {"full": None, "sliding": window(c, slides)}
-    return {
-        name: {"attention": attention(c, head_dim=128, qk_norm="head", window=w, **more)}
-        for name, w in windows.items()
-    }
+    return attentions(c, window(c, slides), head_dim=128, qk_norm="head", **more)
 
 
 def _bias(c: Config) -> list[str] | bool:
