@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from txcalc.accounts.question import Question, positive, refuse_partial
 from txcalc.inventory import Op, Weight
 from txcalc.model import Layers, Model
-from txcalc.quantity import Letter, product
+from txcalc.quantity import Letter, Quantity, product
 from txcalc.report import Report, Shape
 from txcalc.structure import Block
 
@@ -78,13 +78,19 @@ class _Block:
             yield f"norms.{place}", self._stream, ""
 
     def _branch(self, role: str) -> Iterator[Point]:
-        """A sub-layer: its products, those without a weight before the last one."""
-        inside = [(name, row) for name, row in self._rows.items() if name.startswith(f"{role}.")]
-        products = [(name, self._product(row)) for name, row in inside if row.use == "matmul"]
-        scored = self._scored(role)
-        names = [name.removeprefix(f"{role}.") for name, _ in products]
+        """A sub-layer: its products, those without a weight before the one that reads the heads."""
+        products = [
+            (name.removeprefix(f"{role}."), row)
+            for name, row in self._rows.items()
+            if name.startswith(f"{role}.") and row.use == "matmul"
+        ]
+        names = [name for name, _ in products]
         out = names.index("o_down") if "o_down" in names else len(products) - 1
-        for i, (name, shape) in enumerate([*products[:out], *scored, *products[out:]]):
+        points = [(f"{role}.{name}", self._product(row)) for name, row in products]
+        scores = self._scores(role)
+        if scores:
+            scores.append((f"{role}.merged", self._merged(products[out][1])))
+        for i, (name, shape) in enumerate([*points[:out], *scores, *points[out:]]):
             yield name, shape, "" if i else "leaves"
 
     def _product(self, row: Weight) -> Shape:
@@ -95,13 +101,16 @@ class _Block:
                 copies: Shape = () if row.used.value == 1 else (row.used,)
                 return self._batch, self._tokens, *copies, *row.outputs
 
-    def _scored(self, role: str) -> list[tuple[str, Shape]]:
-        """Scores, and the heads that the last of them leave side by side."""
-        points: list[tuple[str, Shape]] = []
-        merged: Shape = ()
-        for name, op in self._block.operations(self._d_model).items():
-            if isinstance(op, Op) and name.startswith(f"{role}."):
-                keys = self._tokens if op.block is None else self._tokens // op.block
-                points.append((name, (self._batch, op.heads, self._tokens, keys)))
-                merged = (self._batch, self._tokens, product(op.heads, op.d_v))
-        return [*points, *([(f"{role}.merged", merged)] if merged else [])]
+    def _scores(self, role: str) -> list[tuple[str, Shape]]:
+        return [
+            (name, (self._batch, op.heads, self._tokens, self._keys(op)))
+            for name, op in self._block.operations(self._d_model).items()
+            if isinstance(op, Op) and name.startswith(f"{role}.")
+        ]
+
+    def _keys(self, op: Op) -> Quantity:
+        return self._tokens if op.block is None else self._tokens // op.block
+
+    def _merged(self, out: Weight) -> Shape:
+        """The heads side by side, as the product after them reads them."""
+        return self._batch, self._tokens, product(out.used, *out.inputs)

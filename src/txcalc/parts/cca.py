@@ -32,13 +32,17 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
         return self.n_heads + self.n_kv_heads
 
     def weights(self, place: Place) -> list[Weight]:
-        """Also the convolutions and the scales of the keys."""
+        """Also the scales of the keys."""
+        scale = Weight(name="k_scale", use="elementwise", outputs=(self.n_kv_heads,))
+        return [*super().weights(place), scale]
+
+    def _keys_and_values(self, place: Place) -> list[Weight]:
+        """Also the convolutions behind them."""
         channels, inputs = (self.heads, self.d_qk), (self.d_head_conv, self.d_qk)
         return [
-            *super().weights(place),
+            *super()._keys_and_values(place),
             *conv(self.d_conv, product(*channels), bias=True),
             *linear("head_conv", inputs, channels, bias=True),
-            Weight(name="k_scale", use="elementwise", outputs=(self.n_kv_heads,)),
         ]
 
     def state(self, place: Place) -> list[State]:
