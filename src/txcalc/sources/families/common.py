@@ -122,6 +122,17 @@ def text_model(
     return tree | {"scope": "text", "notes": [f"left out: {left_out}"]}
 
 
+def sized(c: Config, name: str, default: int) -> int:
+    """A size whose key may be left out, but not null."""
+    return c.size(name) if c.null(name) else c.size(name, default=default)
+
+
+def on(c: Config, name: str, *, default: bool) -> bool:
+    """A flag that is false where it is null."""
+    c.ignore(name)
+    return not c.null(name) and c.flag(name, default=default)
+
+
 def even(c: Config) -> None:
     """Refuses what a class refuses whose heads have to divide d_model, where no width is stated."""
     d_model, heads = c.size("hidden_size"), c.size("num_attention_heads")
@@ -149,3 +160,13 @@ def never(c: Config, *flags: str) -> None:
 def given(**fields: Any) -> Tree:
     """The fields that say something: neither None, False, "none" nor empty."""
     return {name: value for name, value in fields.items() if value not in (None, False, "none", [])}
+
+
+def untied(tree: Tree) -> Tree:
+    """The same with a head of its own, whatever the file says: the class ties none."""
+    return tree | {"head": tree["head"] | {"tied": False}} if "head" in tree else tree
+
+
+def noted(tree: Tree, note: str | None) -> Tree:
+    """The same with a note, if there is one."""
+    return tree | given(notes=[note] if note else None)

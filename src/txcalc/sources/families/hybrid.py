@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, plain
+from txcalc.sources.families.common import attention, glu, mixture, noted, on, plain, sized, untied
 from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers, uniform
-from txcalc.sources.families.mamba import (
-    FULL,
-    LINEAR,
-    heads,
-    layer_key,
-    mamba1_of,
-    mamba2_of,
-    noted,
-    on,
-    sized,
-    untied,
-)
+from txcalc.sources.families.mamba import FULL, LINEAR, heads, layer_key, mamba1_of, mamba2_of
 
 _SUB_LAYERS = (
     "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups", "mamba_n_groups",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu
+from txcalc.sources.families.common import glu, untied
 from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
 from txcalc.sources.families.mla import dense_first, experts, ffns, latent, unknown_modules
 
@@ -75,10 +75,7 @@ def _hybrid(c: Config, delta: Tree, attend: Tree, mixer_of: list[str], *, dense:
     networks = ffns(c, ffn_of, lambda: glu(c), moe)
     mixers = {"linear": {"ssm": delta}, "full": {"attention": attend}}
     blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")
-    tree = decoder(c, blocks, layers, tied=False, limit=_LIMIT, **unknown_modules(c))
-    if "head" in tree:
-        tree["head"]["tied"] = False
-    return tree
+    return untied(decoder(c, blocks, layers, tied=False, limit=_LIMIT, **unknown_modules(c)))
 
 
 def _listed(linear: Config, count: int) -> list[str] | None:

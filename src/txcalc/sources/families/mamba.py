@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given
+from txcalc.sources.families.common import on, sized
 from txcalc.sources.families.layers import uniform
 
 LINEAR = {"linear_attention": "mamba", "mamba": "mamba"}
@@ -102,17 +102,6 @@ def heads(
     return {"n_ssm_heads": n_heads, "ssm_head_dim": wide}
 
 
-def sized(c: Config, name: str, default: int) -> int:
-    """A size whose key may be left out, but not null."""
-    return c.size(name) if c.null(name) else c.size(name, default=default)
-
-
-def on(c: Config, name: str, *, default: bool) -> bool:
-    """A flag that is false where it is null."""
-    c.ignore(name)
-    return not c.null(name) and c.flag(name, default=default)
-
-
 def layer_key(c: Config) -> str:
     """The name under which a file lists its layers, of two that have to agree."""
     old, new = "layers_block_type", "layer_types"
@@ -120,16 +109,6 @@ def layer_key(c: Config) -> str:
         c.refuse(old, f"it contradicts {new}")
     c.ignore(old, new)
     return old if c.has(old) else new
-
-
-def untied(tree: Tree) -> Tree:
-    """The same with a head of its own, whatever the file says: the class ties none."""
-    return tree | {"head": tree["head"] | {"tied": False}} if "head" in tree else tree
-
-
-def noted(tree: Tree, note: str | None) -> Tree:
-    """The same with a note, if there is one."""
-    return tree | given(notes=[note] if note else None)
 
 
 def _dt_rank(c: Config, name: str, d_model: int) -> int:

@@ -7,8 +7,8 @@ from itertools import count as counted
 from itertools import islice
 
 from txcalc.sources.config import Config, Tree
+from txcalc.sources.families.common import sized
 from txcalc.sources.families.layers import decoder, n_layers
-from txcalc.sources.families.mamba import sized
 from txcalc.sources.families.qwen_next import (
     LAYERS,
     experts,
