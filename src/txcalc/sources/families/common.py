@@ -119,7 +119,7 @@ def text_model(
     tree = build(text)
     if "head" in tree and tied is not None:
         tree["head"]["tied"] = c.flag("tie_word_embeddings", default=tied)
-    return tree | {"scope": "text", "notes": [f"left out: {left_out}"]}
+    return tree | {"scope": "text", "notes": [*tree.get("notes", []), f"left out: {left_out}"]}
 
 
 def sized(c: Config, name: str, default: int) -> int:
