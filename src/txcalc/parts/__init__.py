@@ -20,8 +20,6 @@ from txcalc.parts.rwkv import ChannelMixing, TimeMixing
 
 CrossAttention = MultiHead | GroupedQuery
 Attention = CrossAttention | Latent | Compressed | MixtureOfAttention | CompressedConvolutional
-Ssm = (
-    Mamba1 | Mamba2 | GatedDelta | KimiDelta | ShortConv | Lightning | Mlstm | RgLru | TimeMixing
-)
+Ssm = Mamba1 | Mamba2 | GatedDelta | KimiDelta | ShortConv | Lightning | Mlstm | RgLru | TimeMixing
 Ffn = Plain | Gated | Mixture | ChannelMixing
 Positions = Learned | Relative | Sinusoidal | Rotary | Alibi

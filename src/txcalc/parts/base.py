@@ -16,6 +16,11 @@ def dim(meaning: str) -> msgspec.Meta:
 HeadDim = Annotated[Letter | None, dim("width of one head; d_model / n_heads where left out")]
 
 
+def recurrent_state(width: Quantity) -> State:
+    """What a recurrence carries from token to token, in fp32 whatever the cache's format."""
+    return State(name="recurrent", width=width, span="fixed", fmt="fp32")
+
+
 class Place(msgspec.Struct, frozen=True):
     """Where a part stands: the width of its stream, and whose tokens its keys come from.
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
-from txcalc.parts.base import Part, Place, dim
+from txcalc.parts.base import Part, Place, dim, recurrent_state
 from txcalc.parts.conv import conv, conv_state
 from txcalc.parts.norm import norm_weights
 from txcalc.quantity import TWO, Letter, Quantity, const, product
@@ -51,6 +51,5 @@ class GatedDelta(Part, frozen=True, kw_only=True, tag="gated_delta"):
         """The convolution's last inputs, and the states in fp32."""
         return [
             conv_state(self.d_conv, self.convolved),
-            State(name="recurrent", width=product(self.n_v_heads, self.k_dim, self.v_dim),
-                  span="fixed", fmt="fp32"),
-        ]  # fmt: skip
+            recurrent_state(product(self.n_v_heads, self.k_dim, self.v_dim)),
+        ]

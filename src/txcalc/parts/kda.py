@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
-from txcalc.parts.base import Part, Place, dim
+from txcalc.parts.base import Part, Place, dim, recurrent_state
 from txcalc.parts.conv import conv, conv_state
 from txcalc.parts.norm import norm_weights
 from txcalc.quantity import Letter, Quantity, const, product
@@ -56,6 +56,5 @@ class KimiDelta(Part, frozen=True, kw_only=True, tag="kda"):
         """The convolution's last inputs, and the states in fp32."""
         return [
             conv_state(self.d_conv, self.convolved),
-            State(name="recurrent", width=product(self.n_heads, self.head_dim, self.head_dim),
-                  span="fixed", fmt="fp32"),
-        ]  # fmt: skip
+            recurrent_state(product(self.n_heads, self.head_dim, self.head_dim)),
+        ]

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from txcalc.inventory import Op, Scan, State, Weight, linear
-from txcalc.parts.base import Part, Place, dim
+from txcalc.parts.base import Part, Place, dim, recurrent_state
 from txcalc.parts.conv import conv, conv_state
 from txcalc.parts.norm import norm_weights
 from txcalc.quantity import TWO, Letter, Quantity, product, total
@@ -50,9 +50,8 @@ class Mamba1(Part, frozen=True, kw_only=True, tag="mamba"):
         """The convolution's last inputs, and the state in fp32."""
         return [
             conv_state(self.d_conv, self.d_inner),
-            State(name="recurrent", width=product(self.d_inner, self.d_state), span="fixed",
-                  fmt="fp32"),
-        ]  # fmt: skip
+            recurrent_state(product(self.d_inner, self.d_state)),
+        ]
 
 
 class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
@@ -103,9 +102,8 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
         """The convolution's last inputs, and the state in fp32."""
         return [
             conv_state(self.d_conv, self.convolved),
-            State(name="recurrent", width=product(self.d_inner, self.d_state), span="fixed",
-                  fmt="fp32"),
-        ]  # fmt: skip
+            recurrent_state(product(self.d_inner, self.d_state)),
+        ]
 
     def _biased(self, projection: Literal["in", "out"]) -> bool:
         return self.bias if isinstance(self.bias, bool) else projection in self.bias

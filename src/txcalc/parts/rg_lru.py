@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.inventory import State, Weight, linear
-from txcalc.parts.base import Part, Place, dim
+from txcalc.parts.base import Part, Place, dim, recurrent_state
 from txcalc.parts.conv import conv
 from txcalc.quantity import ONE, Letter, product
 
@@ -37,5 +37,5 @@ class RgLru(Part, frozen=True, kw_only=True, tag="rg_lru"):
         """The convolution's last inputs, and the state in fp32."""
         return [
             State(name="conv", width=product(self.d_inner, self.d_conv - ONE), span="fixed"),
-            State(name="recurrent", width=self.d_inner, span="fixed", fmt="fp32"),
+            recurrent_state(self.d_inner),
         ]

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.inventory import State, Weight, linear
-from txcalc.parts.base import Part, Place, dim
+from txcalc.parts.base import Part, Place, dim, recurrent_state
 from txcalc.quantity import Letter, const, product
 
 
@@ -27,10 +27,9 @@ class TimeMixing(Part, frozen=True, kw_only=True, tag="rwkv"):
 
     def state(self, place: Place) -> list[State]:
         """The token before, and what the average is made of."""
-        width = product(const(3), self.d_inner)
         return [
             State(name="shift", width=place.d_model, span="fixed"),
-            State(name="recurrent", width=width, span="fixed", fmt="fp32"),
+            recurrent_state(product(const(3), self.d_inner)),
         ]
 
 
