@@ -12,6 +12,7 @@ from txcalc.quantity import (
     least,
     product,
     series,
+    walk,
 )
 
 
@@ -32,9 +33,14 @@ def met_by_all(block: Quantity, cap: Quantity | None, first: Quantity, last: Qua
     return _met_by_all_until(block, cap, last) - _met_by_all_until(block, cap, first - ONE)
 
 
+def _is_nothing(last: Quantity) -> bool:
+    """Whether no position comes before the first, whatever is asked."""
+    return last.value < 1 and not any(isinstance(node, Letter) for node in walk(last))
+
+
 def _met_until(block: Quantity, cap: Quantity | None, last: Quantity) -> Quantity:
     """``block`` queries meet one entry, as many two, and so on; the rest meet all there are."""
-    if last.value < 1:
+    if _is_nothing(last):
         return ZERO
     n = complete(last, block, cap)
     rest = last - product(n, block) + ONE
@@ -43,7 +49,7 @@ def _met_until(block: Quantity, cap: Quantity | None, last: Quantity) -> Quantit
 
 def _met_by_all_until(block: Quantity, cap: Quantity | None, last: Quantity) -> Quantity:
     """The same, each query position t counted t times."""
-    if last.value < 1:
+    if _is_nothing(last):
         return ZERO
     n = complete(last, block, cap)
     squares, firsts = (series(power, None, ONE, n - ONE) for power in (ONE, ZERO))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from txcalc.accounts.question import (
+    MEANINGS,
     Question,
-    asked,
     position_warnings,
     positive,
     refuse_encoder_only,
@@ -42,7 +42,8 @@ def account(model: Model, question: Question) -> Report:
         steps.append(2 * steps[-1])
     figures: Figures = {}
     for step in steps:
-        figures |= run.compared(f"generation.after.{step}", asked("new", step))
+        after = Letter(step, "new", f"after.{step}", about=MEANINGS["new"])
+        figures |= run.compared(f"generation.after.{step}", after)
     figures |= run.compared("generation", new)
     figures |= run.compared("generation.with_prefill", new, prefill=True)
     return Report(

@@ -11,7 +11,7 @@ from txcalc.errors import OptionError, RefusedError
 from txcalc.formats import size
 from txcalc.inventory import Weight
 from txcalc.model import Model
-from txcalc.quantity import Letter, Number, total
+from txcalc.quantity import Letter, Number, defined, total
 from txcalc.workload import Logits, Mla, Pass, Phase, Scores, Workload
 
 MAX_TOKENS = 10**15
@@ -102,7 +102,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             source = ctx
         else:
             source = (
-                asked("source", ctx.value)
+                defined("source", ctx, about=MEANINGS["source"])
                 if self.source is None
                 else positive("source", self.source)
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+_JOINT = re.compile(r"(?<=[·._/-])")
+
 
 def wrapped(text: str, width: int) -> str:
     """The text in lines of ``width``: broken at spaces, and inside longer words at their joints."""
@@ -24,10 +26,8 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def _pieces(word: str, width: int) -> list[str]:
-    joint = next((joint for joint in "·._-" if joint in word), "")
-    parts = re.findall(rf"[^{joint}]*(?:{re.escape(joint)}|$)", word) if joint else [word]
     pieces = [""]
-    for part in parts:
+    for part in _JOINT.split(word):
         if pieces[-1] and len(pieces[-1] + part) > width:
             pieces.append("")
         pieces[-1] += part
