@@ -187,7 +187,7 @@ TYPES = {
     "longcat_flash": "longcat.longcat_flash",
     "longformer": "longrange.longformer:masked",
     "longt5": "t5.longt5:conditional",
-    "luke": "longrange.luke:masked",
+    "luke": "luke.luke:masked",
     "m2m_100": "translation.m2m:conditional",
     "mamba": "mamba.mamba",
     "mamba2": "mamba.mamba2",
