@@ -15,7 +15,7 @@ from tests.describing import descriptions
 from tests.reckoning import FormulaError, estimate, reckon
 from tests.running import ACCOUNTS, MODELS, OTHERS, load, named, report
 from txcalc.errors import RefusedError
-from txcalc.formula import owner, substituted, symbolic
+from txcalc.formula import Printer, substituted, symbolic
 from txcalc.model import Model
 from txcalc.quantity import Letter, Quantity, is_estimate, walk
 
@@ -23,16 +23,11 @@ CLOSE = Fraction(1, 10**36)
 
 
 def letters(quantity: Quantity) -> dict[str, Fraction]:
-    """What each name in a formula is worth; where letters of one name differ, each with its owner.
-
-    A name that stays with several values has none.
-    """
+    """What each name in a formula is worth; a name that means several values has none."""
     found = [node for node in walk(quantity) if isinstance(node, Letter)]
-    plain = _by_name((letter.name, letter) for letter in found)
-    owned = _by_name(
-        (f"{owner(letter)}{letter.name}", letter) for letter in found if len(plain[letter.name]) > 1
-    )
-    return {name: next(iter(v)) for name, v in (plain | owned).items() if len(v) == 1}
+    names = Printer(quantity).names
+    values = _by_name((names[id(letter)], letter) for letter in found)
+    return {name: next(iter(v)) for name, v in values.items() if len(v) == 1}
 
 
 def _by_name(named: Iterable[tuple[str, Letter]]) -> dict[str, set[Fraction]]:

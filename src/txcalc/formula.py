@@ -116,25 +116,35 @@ class Printer:
 
 
 def _names(root: Quantity) -> dict[int, str]:
-    """What to call each letter: its name, with its owner's before it where two values share one."""
+    """What to call each letter: the shortest end of its path that means one value alone."""
     letters = [node for node in walk(root) if isinstance(node, Letter)]
-    values: dict[str, set[object]] = {}
-    for letter in letters:
-        values.setdefault(letter.name, set()).add(letter.value)
-    return {
-        id(letter): letter.name
-        if len(values[letter.name]) == 1
-        else f"{owner(letter)}{letter.name}"
-        for letter in letters
-    }
+    names: dict[int, str] = {}
+    for spelled in (_alone, _with_owner, _whole):
+        values: dict[str, set[object]] = {}
+        for letter in letters:
+            values.setdefault(spelled(letter), set()).add(letter.value)
+        for letter in letters:
+            if len(values[spelled(letter)]) == 1:
+                names.setdefault(id(letter), spelled(letter))
+    return {id(letter): names.get(id(letter), _whole(letter)) for letter in letters}
 
 
-def owner(letter: Letter) -> str:
-    """The block, part or stack that a letter belongs to, as a prefix: ``dense.``."""
+def _alone(letter: Letter) -> str:
+    return letter.name
+
+
+def _with_owner(letter: Letter) -> str:
+    """The name behind the block, part or stack that a letter belongs to: ``dense.d_ff``."""
     head, *rest = letter.path.split(".")
     if not rest:
-        return ""
-    return f"{rest[0] if head in ('blocks', 'parts') else head}."
+        return letter.name
+    return f"{rest[0] if head in ('blocks', 'parts') else head}.{letter.name}"
+
+
+def _whole(letter: Letter) -> str:
+    """The name behind all of its path but the first word of a block's or a part's."""
+    folder = letter.path.removeprefix("blocks.").removeprefix("parts.").rpartition(".")[0]
+    return f"{folder}.{letter.name}" if folder else letter.name
 
 
 def _piece(texts: Iterable[str]) -> _Term:

@@ -45,11 +45,21 @@ def in_csv(*command: object) -> Rows:
 
 
 def in_table(*command: object) -> list[list[str]]:
-    """The cells of each row between the rule and the notes."""
+    """The cells of each row between the rule and the notes; a folded cell is put together."""
     lines = answer(*command).splitlines()
     rule = next(i for i, line in enumerate(lines) if set(line.strip()) == {"─"})
     end = next((i for i in range(rule, len(lines)) if not lines[i]), len(lines))
-    return [re.split(r" {2,}", line.strip()) for line in lines[rule + 1 : end]]
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    for line in lines[rule + 1 : end]:
+        cells = [(found.start(), found.group()) for found in re.finditer(r"\S+(?: \S+)*", line)]
+        if cells[0][0] > 12:
+            for start, text in cells:
+                rows[-1][starts.index(start)] += f" {text}"
+        else:
+            rows.append([text for _, text in cells])
+            starts = [start for start, _ in cells]
+    return rows
 
 
 def in_markdown(*command: object) -> list[list[str]]:
@@ -161,7 +171,7 @@ def check_tensors(model: str) -> None:
         each = Fraction(row["copies"])
         for side in row["dims"]:
             each *= side
-        if count == "tied":
+        if count in ("tied", "buffer"):
             assert row["count"] == 0
             continue
         assert count == f"{row['count']:,}"

@@ -46,7 +46,7 @@ def account(model: Model, question: Question) -> Report:
         and (found[address].value or not part)
     ]
     shown = [
-        *(name for name in found if name.startswith("params.embedding") and "_bias" not in name),
+        *(name for name in found if name.startswith("params.embedding")),
         *blocks,
         *(a for name in _TOPS if (a := f"params.{name}") in found and _is_shown(a, found)),
     ]

@@ -5,25 +5,30 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from io import StringIO
+from typing import Any
 
 from txcalc.render.data import rows
 from txcalc.render.text import Layout
 from txcalc.report import Report
 
 _COLUMNS = ("model", "address", "value", "unit", "exact")
+_TENSORS = ("dims", "copies", "count")
 
 
 def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
     """A header, then model, address, value, unit and, where it is no integer, the exact n/d."""
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
-    columns = (*_COLUMNS, "formula") if explain else _COLUMNS
+    columns = (*_COLUMNS, *_TENSORS * (layout == "tensors"), *["formula"] * explain)
     table.writerow(columns)
     for report in reports:
         for row in rows(report, layout, explain=explain):
-            value = row["value"]
-            row["value"] = " ".join(map(str, value)) if isinstance(value, list) else value
-            if explain and isinstance(row["formula"], list):
-                row["formula"] = ", ".join(row["formula"])
-            table.writerow([report.model, *(row.get(column, "") for column in columns[1:])])
+            table.writerow([report.model, *(_cell(row.get(name, "")) for name in columns[1:])])
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A list as its items: formulas apart by commas, numbers by spaces."""
+    if not isinstance(value, list):
+        return value
+    return (", " if any(isinstance(item, str) for item in value) else " ").join(map(str, value))

@@ -45,6 +45,7 @@ def _rows(report: Report, layout: Layout) -> Iterator[tuple[str, dict[str, Any]]
                         **_row(report.short(address), report.figures[address]),
                         "dims": [product(*side).value for side in sides],
                         "copies": product(held.layers, held.weight.copies).value,
+                        "count": product(held.layers, held.weight.stored).value,
                     },
                 )
         case _:

@@ -109,8 +109,16 @@ def _tensor(name: str, held: Held) -> list[str]:
         " x ".join("·".join(map(symbolic, side)) for side in sides),
         " x ".join(decimal(product(*side).value) for side in sides),
         cell(product(held.layers, weight.copies)),
-        "tied" if weight.tied else cell(product(held.layers, weight.stored)),
+        _count(held),
     ]
+
+
+def _count(held: Held) -> str:
+    if held.weight.tied:
+        return "tied"
+    return (
+        "buffer" if held.weight.use == "buffer" else cell(product(held.layers, held.weight.stored))
+    )
 
 
 def steps(report: Report) -> Sheet:
@@ -126,7 +134,7 @@ def steps(report: Report) -> Sheet:
 
 
 def _step(prefix: str) -> str:
-    words = prefix.split(".")[1:] or ["all"]
+    words = prefix.split(".")[1:] or ["in all"]
     return " ".join(words).replace("_", " ")
 
 
