@@ -1,5 +1,6 @@
 """Settings of hypothesis: ordinary runs repeat themselves, ``--hypothesis-profile=long`` not."""
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 _COMMON = {
@@ -12,3 +13,8 @@ _COMMON = {
 settings.register_profile("ordinary", max_examples=30, derandomize=True, database=None, **_COMMON)
 settings.register_profile("long", max_examples=3000, **_COMMON)
 settings.load_profile("ordinary")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Benchmarks have the machine to themselves."""
+    return 0 if config.option.markexpr == "bench" else None
