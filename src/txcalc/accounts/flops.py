@@ -18,7 +18,9 @@ from txcalc.quantity import Quantity, product, total
 from txcalc.report import Figures, Report
 from txcalc.workload import Pass, per_multiply_add
 
-_BLOCK = ("", ".projections", ".scores", ".cross_attention", ".ffn", ".hyper", ".tensors", ".matmul")
+_BLOCK = (
+    "", ".projections", ".scores", ".cross_attention", ".ffn", ".hyper", ".tensors", ".matmul",
+)  # fmt: skip
 SCORES = {
     "full": "scores: every query meets min(T, window) keys",
     "causal": "scores: the pairs that the mask leaves visible, no more",
