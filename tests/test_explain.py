@@ -1,48 +1,213 @@
-"""What ``explain`` prints, read again: formulas, the numbers put in, steps and legend."""
+"""Explanations: printed formulas are worth what they explain, read well, and tell every letter."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import random
+import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
-from tests.reckoning import FormulaError, reckon
-from tests.running import answer, figures
+from tests.reckoning import estimate, reckon
+from tests.running import ACCOUNTS, BUNDLED, answer, data, named, report, run
+from txcalc.accounts.question import Question
+from txcalc.errors import RefusedError
+from txcalc.explain import explain
+from txcalc.model import Model
+from txcalc.quantity import is_estimate
+from txcalc.render.explanation import as_table
 
-MODELS = {
-    "toy": ["params", "flops", "kvcache", "concurrency", "generation"],
-    "bart-base": ["params", "flops", "kvcache"],
-    "roberta-base": ["params", "intensity"],
-}
-ASKED = [
-    pytest.param(name, address, id=f"{name}-{address}")
-    for name, commands in MODELS.items()
-    for command in commands
-    for address in [*figures(command, name)][::5]
-]
+READ = ("gpt2-small", "mixtral-8x7b", "deepseek-v3", "gemma-3-4b-text", "jamba-v0.1")
+CLOSE = Fraction(1, 10**30)
 
 
-@pytest.mark.parametrize(("model", "address"), ASKED)
-def test_a_formula_of_letters_and_steps_is_worth_its_figure(model: str, address: str) -> None:
-    told = json.loads(answer("explain", model, address, "--format", "json"))
-    value = Fraction(told.get("exact", told["value"]))
-    names = {symbol["name"]: exact(symbol) for symbol in told["symbols"]}
-    names |= {step["address"]: exact(step) for step in told["steps"]}
-    for line in (told, *told["steps"]):
-        assert reckon(line["substituted"]) == exact(line)
-        assert reckon(line["formula"], names) == exact(line)
-    assert exact(told) == value
-    for symbol in told["symbols"]:
-        assert symbol["meaning"]
-        assert symbol["from"]
+def explained(*arguments: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(answer("explain", *arguments, "--format", "json"))
+    return found
 
 
-def exact(line: dict[str, object]) -> Fraction:
-    """A line's own value."""
-    return Fraction(str(line.get("exact", line["value"])))
+def sampled(model: Model) -> list[tuple[str, str]]:
+    """Some addresses of every account that answers, the shown ones of its end among them."""
+    chosen = []
+    for account in ACCOUNTS:
+        try:
+            of_account = report(account, model, ctx=300, phase="prefill")
+        except RefusedError:
+            continue
+        names = list(of_account.figures)
+        few = random.Random(model.name).sample(names, min(4, len(names)))
+        chosen += [(account, name) for name in {*few, *of_account.shown[-1:]}]
+    return chosen
 
 
-def test_a_letter_without_a_value_would_be_noticed() -> None:
-    with pytest.raises(FormulaError):
-        reckon("4·d_model", {})
+@pytest.mark.parametrize("name", BUNDLED)
+def test_printed_numbers_are_worth_the_value_in_every_step(name: str) -> None:
+    model = named(name)
+    question = {"ctx": 300, "phase": "prefill"}
+    for account, address in sampled(model):
+        found = explain(model, report(account, model, **question), address)
+        for step in found.steps:
+            if is_estimate(step.quantity):
+                off = abs(estimate(step.substituted) - step.quantity.value)
+                assert off <= abs(step.quantity.value) * CLOSE, (address, step.name)
+            else:
+                assert reckon(step.substituted) == step.quantity.value, (address, step.name)
+        text = as_table(found)
+        assert max(map(len, text.splitlines())) <= 80, (address, text)
+
+
+def letters_of(formula: str) -> set[str]:
+    calls = {"min", "max", "sum", "tally", "floor", "ceil", "t"}
+    return set(re.findall(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", formula)) - calls
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize(
+    "address", ["params.total", "flops.total", "kvcache.total", "intensity.decode"]
+)
+def test_every_name_of_a_formula_is_a_step_or_in_the_legend(name: str, address: str) -> None:
+    found = explained(name, address)
+    steps = {step["address"] for step in found["steps"]}
+    legend = {symbol["name"]: symbol for symbol in found["symbols"]}
+    for step in (found, *(s for s in found["steps"] if "same_as" not in s)):
+        assert letters_of(step["formula"]) <= steps | set(legend), step
+    for symbol in legend.values():
+        assert symbol["meaning"] and symbol["from"], symbol
+        if "formula" in symbol:
+            assert letters_of(symbol["formula"]) <= set(legend)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_no_word_is_broken(name: str) -> None:
+    legend = {symbol["name"] for symbol in explained(name, "flops.total")["symbols"]}
+    text = answer("explain", name, "flops.total")
+    assert all(re.search(rf"^  {letter} ", text, re.MULTILINE) for letter in legend)
+    for line in text.splitlines():
+        assert not re.search(r"[a-z]_$|·[a-z]$", line.rstrip()), line
+
+
+def test_a_short_formula_is_letters_and_a_long_one_names() -> None:
+    cache = explained("gpt3", "kvcache.sequence", "--ctx", 2048)
+    assert cache["formula"] == "2·n_layers·n_heads·head_dim·ctx·kv_bytes"
+    assert cache["substituted"] == "2·96·96·128·2048·2"
+    assert cache["value"] == 9663676416
+    assert cache["steps"] == []
+    whole = explained("deepseek-v3", "params.total")
+    assert whole["formula"] == "blocks + embedding + final_norm + head"
+    assert [step["address"] for step in whole["steps"]][:3] == [
+        "blocks",
+        "block.dense",
+        "block.dense.attention",
+    ]
+
+
+def test_depth_overrides() -> None:
+    letters = explained("deepseek-v3", "params.total", "--depth", 0)
+    assert letters["steps"] == []
+    assert "kv_rank" in letters["formula"]
+    one = explained("gpt2-small", "params.total", "--depth", 1)
+    assert one["formula"] == "blocks + embedding + final_norm"
+    assert [step["address"] for step in one["steps"]] == ["blocks", "embedding", "final_norm"]
+
+
+def test_what_is_alike_is_printed_once() -> None:
+    text = answer("explain", "deepseek-v3", "params.total")
+    assert "as block.dense.attention" in text
+    assert text.count("d_model·q_rank") == 1
+    steps = explained("jamba-v0.1", "flops.total")["steps"]
+    alike = {step["address"]: step.get("same_as") for step in steps}
+    assert alike["block.mamba_moe.ssm"] == "block.mamba_dense.ssm"
+
+
+def test_letters_that_differ_between_blocks_are_told_apart() -> None:
+    formula = explained("gemma-3-4b-text", "kvcache.sequence", "--depth", 0)["formula"]
+    assert "window" in formula
+    scores = explained("gemma-3-4b-text", "flops.blocks", "--depth", 0)["formula"]
+    assert "sliding.keys" in scores or "keys" in scores
+    assert "ctx" in scores
+
+
+def test_the_legend_tells_a_definition_once_and_where_a_letter_is_from(tmp_path: Any) -> None:
+    text = answer("explain", "gpt2-small", "kvcache.token")
+    assert text.count("d_model/n_heads") == 1
+    assert "where left out" not in text
+    config = {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 576,
+        "intermediate_size": 1536, "max_position_embeddings": 8192, "num_attention_heads": 9,
+        "num_hidden_layers": 30, "num_key_value_heads": 3, "tie_word_embeddings": True,
+        "vocab_size": 49152,
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    symbols = explained(tmp_path, "kvcache.token")["symbols"]
+    origins = {symbol["name"]: symbol["from"] for symbol in symbols}
+    assert origins["n_layers"] == "num_hidden_layers"
+    assert origins["n_kv_heads"] == "num_key_value_heads"
+
+
+def test_conventions_assumptions_and_sources_are_told() -> None:
+    found = explained("deepseek-v3", "flops.block.dense.attention")
+    assert any("multiply-add" in line for line in found["conventions"])
+    assert any("phase token" in line for line in found["assumptions"])
+    assert any("arXiv:2405.04434" in line for line in found["sources"])
+    text = answer("explain", "deepseek-v3", "flops.block.dense.attention")
+    assert "Source: attention: arXiv:2405.04434" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["gpt2-small", "params.totl"], "params.totl"),
+        (["deepseek-v3", "params.block"], "differs between blocks"),
+        (["roberta-base", "kvcache.total"], "encoder-only"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(arguments: list[str], told: str) -> None:
+    ran = run("explain", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+
+
+EXPLAINED = [
+    ("params", "deepseek-v3"), ("params", "gpt2-small", "--tensors"), ("flops", "jamba-v0.1"),
+    ("kvcache", "gemma-3-4b-text"), ("intensity", "gpt3"), ("concurrency", "gpt3"),
+    ("generation", "toy"), ("show", "mixtral-8x7b"), ("kvcache", "toy", "gpt3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", EXPLAINED, ids=" ".join)
+def test_explain_adds_the_formula_to_every_row(command: tuple[str, ...]) -> None:
+    plain, full = data(*command), data(*command, "--explain")
+    flat = [row for model in full for row in model["rows"]]
+    assert [r["address"] for m in plain for r in m["rows"]] == [row["address"] for row in flat]
+    for row in flat:
+        exact = Fraction(row.get("exact", row["value"]))
+        if (
+            not row.get("estimate")
+            and "distinct" not in row["formula"]
+            and "^(" not in row["formula"]
+        ):
+            assert reckon(row["substituted"]) == exact, row["address"]
+            known = {s["name"]: Fraction(s.get("exact", s["value"])) for s in row["symbols"]}
+            assert reckon(row["formula"], known) == exact
+    lines = list(csv.DictReader(io.StringIO(answer(*command, "--explain", "--format", "csv"))))
+    assert [line["formula"] for line in lines] == [row["formula"] for row in flat]
+    table = answer(*command, "--explain")
+    assert max(map(len, table.splitlines())) <= 80
+    marked = answer(*command, "--explain", "--format", "markdown")
+    assert marked.count("|  | formula | ") == len(full)
+
+
+def test_explained_shapes_are_formulas() -> None:
+    (found,) = data("shapes", "toy", "--explain")
+    assert found["rows"][0]["formula"] == ["B", "T", "d_model"]
+
+
+def test_the_question_has_the_defaults_of_the_command_line() -> None:
+    model = named("gpt2-small")
+    found = explain(model, report("flops", model), "flops.total")
+    assert found.steps[0].quantity.value == explained("gpt2-small", "flops.total")["value"]
+    assert Question().phase == "token"

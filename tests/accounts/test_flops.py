@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.counting import Counted, Tree
@@ -18,6 +18,7 @@ SCORES = ("full", "causal", "square", "none")
 tokens = st.integers(1, 30)
 
 
+@settings(max_examples=4 * settings().max_examples)
 @given(
     descriptions(), st.sampled_from(PHASES), st.sampled_from(SCORES), tokens, tokens,
     st.integers(1, 4), st.sampled_from(("all", "last")),

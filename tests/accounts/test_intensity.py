@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.counting import BYTES, Counted, Tree
@@ -19,6 +19,7 @@ formats = st.sampled_from(sorted(BYTES))
 CLOSE = Fraction(1, 10**36)
 
 
+@settings(max_examples=4 * settings().max_examples)
 @given(
     descriptions(), tokens, tokens, tokens, st.integers(1, 4), formats, formats, formats
 )  # fmt: skip

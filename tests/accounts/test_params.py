@@ -66,11 +66,7 @@ def _shares(block: Tree) -> bool:
 @pytest.mark.parametrize("name", MODELS)
 def test_tensors_hold_the_total(name: str) -> None:
     (tensors,) = data("params", name, "--tensors")
-    held = sum(
-        prod(row["dims"]) * row["copies"]
-        for row in tensors["rows"]
-        if row["count"]
-    )
+    held = sum(prod(row["dims"]) * row["copies"] for row in tensors["rows"] if row["count"])
     (params,) = data("params", name)
     total = next(row["value"] for row in params["rows"] if row["address"] == "params.total")
     assert held == total

@@ -286,3 +286,27 @@ def test_models_are_listed_with_totals_and_sources() -> None:
     for name in BUNDLED:
         assert re.search(rf"^ *{re.escape(name)} .*[0-9,]+$", text, re.MULTILINE)
     assert "174,604,259,328" in text
+
+
+@pytest.mark.parametrize(
+    ("ctx", "shown"),
+    [(1, "4 B"), (250, "1,000 B"), (255, "1,020 B"), (256, "1.00 KiB"), (384, "1.50 KiB"),
+     (2**18, "1.00 MiB"), (10**6, "3.81 MiB"), (2**28, "1.00 GiB"), (2**38, "1.00 TiB"),
+     (2**49, "2.00 PiB")],
+)  # fmt: skip
+def test_bytes_are_shown_in_the_binary_unit_that_they_fill(ctx: int, shown: str) -> None:
+    four_bytes_a_token = ("n_layers=1", "n_heads=1", "head_dim=1")
+    options = [part for change in four_bytes_a_token for part in ("--set", change)]
+    table = in_table("kvcache", "toy", "--ctx", ctx, *options)
+    (total,) = [cells for cells in table if cells[0] == "total"]
+    assert total[1:] == [shown, f"{4 * ctx:,}"]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [("ratio", "36.136197"), ("crossover", "37")],
+)
+def test_other_numbers_are_shown_with_six_decimals(address: str, shown: str) -> None:
+    rows = in_json("concurrency", "gpt3")
+    at = [row["address"] for row in rows].index(f"concurrency.{address}")
+    assert in_table("concurrency", "gpt3")[at][1] == shown
