@@ -24,7 +24,8 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     A matmul maps ``inputs`` to ``outputs``, each a product of dimensions (``n_heads, head_dim``);
     a look-up maps its rows to its columns; other tensors have outputs alone.  A tensor that is
     ``tied`` to another is stored there and only used here.  A token multiplies a copy that it uses
-    ``repeats`` times.  Of cached latents a ``window`` may be all that is kept.
+    ``repeats`` times.  Of cached latents a ``window`` may be all that is kept.  A ``depthwise``
+    convolution reads the channels that it writes; its inputs are their taps.
     """
 
     name: str
@@ -37,6 +38,13 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     stream: Stream = "own"
     window: Quantity | None = None
     tied: bool = False
+    depthwise: bool = False
+
+    @property
+    def moved(self) -> Quantity:
+        """Elements that one multiplication reads and writes beside the weight."""
+        written = product(*self.outputs)
+        return written + (written if self.depthwise else product(*self.inputs))
 
     @cached_property
     def each(self) -> Quantity:

@@ -149,7 +149,7 @@ def _moved(kind: Layers, given: Pass) -> Quantity:
 def _products_moved(rows: Mapping[str, Weight], given: Pass) -> Quantity:
     """Elements that go into and come out of products with a weight."""
     moved = (
-        product(given.streamed(row), row.used, product(*row.inputs) + product(*row.outputs))
+        product(given.streamed(row), row.used, row.repeats, row.moved)
         for row in rows.values()
         if row.use == "matmul"
     )

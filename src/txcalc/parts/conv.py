@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+import msgspec
+
 from txcalc.inventory import State, Weight, linear
 from txcalc.parts.base import Part, Place, dim
 from txcalc.quantity import Letter, Quantity, const, product
@@ -9,7 +11,8 @@ from txcalc.quantity import Letter, Quantity, const, product
 
 def conv(taps: Quantity, channels: Quantity, *, bias: bool) -> list[Weight]:
     """The filters: each token costs ``taps`` multiply-adds a channel."""
-    return linear("conv", (taps,), (channels,), bias=bias)
+    filters, *rest = linear("conv", (taps,), (channels,), bias=bias)
+    return [msgspec.structs.replace(filters, depthwise=True), *rest]
 
 
 def conv_state(taps: Quantity, channels: Quantity) -> State:

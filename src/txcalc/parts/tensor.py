@@ -34,7 +34,7 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
         use = "matmul" if self.use == "conv" else self.use
         return Weight(
             name=name, use=use, outputs=outputs, inputs=inputs, copies=self.copies,
-            used=self.used or self.copies, repeats=self.repeats, stream=self.stream,
+            used=self.used or self.copies, repeats=self.repeats, depthwise=self.use == "conv", stream=self.stream,
         )  # fmt: skip
 
     def state(self, name: str) -> list[State]:
