@@ -33,9 +33,16 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
         outputs, inputs = self._sides()
         use = "matmul" if self.use == "conv" else self.use
         return Weight(
-            name=name, use=use, outputs=outputs, inputs=inputs, copies=self.copies,
-            used=self.used or self.copies, repeats=self.repeats, depthwise=self.use == "conv", stream=self.stream,
-        )  # fmt: skip
+            name=name,
+            use=use,
+            outputs=outputs,
+            inputs=inputs,
+            copies=self.copies,
+            used=self.used or self.copies,
+            repeats=self.repeats,
+            stream=self.stream,
+            depthwise=self.use == "conv",
+        )
 
     def state(self, name: str) -> list[State]:
         """What a sequence keeps for it: a convolution's last inputs."""
