@@ -76,7 +76,8 @@ def test_every_name_of_a_formula_is_a_step_or_in_the_legend(name: str, address: 
     for step in (found, *(s for s in found["steps"] if "same_as" not in s)):
         assert letters_of(step["formula"]) <= steps | set(legend), step
     for symbol in legend.values():
-        assert symbol["meaning"] and symbol["from"], symbol
+        assert symbol["meaning"], symbol
+        assert symbol["from"], symbol
         if "formula" in symbol:
             assert letters_of(symbol["formula"]) <= set(legend)
 

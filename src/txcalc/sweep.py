@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
+from math import prod
 from typing import Literal
 
 import msgspec
@@ -17,6 +18,8 @@ from txcalc.quantity import Number
 from txcalc.sources.load import load
 
 CHUNK = 8192
+MOST_KEPT = 256
+"""Compiled functions at once."""
 LETTERS = tuple(name for name in MEANINGS if name != "tokens")
 """What one compiled function serves; a model or a dimension is read anew for each value."""
 
@@ -47,10 +50,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def points(self) -> int:
         """How many there are."""
-        count = 1
-        for axis in self.axes:
-            count *= len(axis.values)
-        return count
+        return prod(len(axis.values) for axis in self.axes)
 
     def header(self) -> str:
         """The first line of CSV."""
@@ -63,23 +63,45 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             TxcalcError: whatever a point of the sweep would be refused for.
         """
         *outer, inner = self.axes
-        compiled: dict[tuple[Value, ...], Lines] = {}
+        compiled = self._checked(fmt)
         for values in product(*(axis.values for axis in outer)):
             for chunk in _chunks(inner):
                 point = dict(zip((a.name for a in self.axes), (*values, chunk[0]), strict=True))
                 fixed = tuple(point[a.name] for a in self.axes if a.name not in LETTERS)
                 if fixed not in compiled:
+                    if len(compiled) >= MOST_KEPT:
+                        compiled.clear()
                     compiled[fixed] = self._compile(point, fmt)
                 start = _start([axis.name for axis in outer], values, fmt)
                 letters = [v for a, v in zip(outer, values, strict=True) if a.name in LETTERS]
                 yield len(chunk), compiled[fixed](start, chunk, *letters)
+
+    def _checked(self, fmt: Fmt) -> dict[tuple[Value, ...], Lines]:
+        """The functions of all models and dimensions, where they are few: before any output."""
+        first = {axis.name: axis.values[0] for axis in self.axes}
+        fixed = [axis for axis in self.axes if axis.name not in LETTERS]
+        count = prod(len(axis.values) for axis in fixed)
+        if count > MOST_KEPT:
+            return {}
+        return {
+            values: self._compile(
+                first | dict(zip((a.name for a in fixed), values, strict=True)), fmt
+            )
+            for values in product(*(axis.values for axis in fixed))
+        }
 
     def _compile(self, point: Mapping[str, Value], fmt: Fmt) -> Lines:
         """The function that writes the lines of one model, whatever its letters are."""
         letters = [axis.name for axis in self.axes if axis.name in LETTERS]
         sizes = [f"{n}={v}" for n, v in point.items() if n not in (*LETTERS, "model")]
         name = str(point.get("model", self.model))
-        model = load(name, [*self.changes, *sizes], type_=self.type_)
+        try:
+            model = load(name, [*self.changes, *sizes], type_=self.type_)
+        except OptionError as error:
+            told = str(error)
+            for size in sizes:
+                told = told.replace(f"--set {size}", f"--over {size}")
+            raise OptionError(told) from None
         asked = {name: point[name] for name in letters}
         question = msgspec.structs.replace(self.question, **asked)
         compiler = Compiler(letters)

@@ -54,6 +54,8 @@ def claims(text: str, file: str) -> Iterator[Found]:
         seen = opening
         place = Place(file, line + 1)
         try:
+            if comment is None:
+                raise MarkdownError("the comment is never closed")
             before = text[max(0, opening - _REACH) : opening].rpartition("\n")[2]
             number = _number(before.rpartition("-->")[2])
             start = opening - len(before.rpartition("-->")[2]) + number.start
@@ -64,15 +66,15 @@ def claims(text: str, file: str) -> Iterator[Found]:
             yield error, place
 
 
-def _comments(text: str) -> Iterator[tuple[int, str, int]]:
-    """Where each comment opens, what it says, and how many of its line come before it."""
+def _comments(text: str) -> Iterator[tuple[int, str | None, int]]:
+    """Where each comment opens, what it says if it ends, and how many of its line come before it."""
     at = on_line = 0
     while match := _OPENING.search(text, at):
         on_line = 0 if "\n" in text[at : match.start()] else on_line + 1
         if at == 0:
             on_line = 0
         end = text.find("-->", match.end())
-        yield match.start(), text[match.end() :] if end < 0 else text[match.end() : end], on_line
+        yield match.start(), None if end < 0 else text[match.end() : end], on_line
         at = len(text) if end < 0 else end + 3
 
 

@@ -131,8 +131,9 @@ def _match(text: str) -> re.Match[str]:
 
 
 def _exponent(power: str) -> int:
-    found = re.search(r"[+-]?[0-9]+$", power.translate(_SUPERSCRIPTS))
-    return int(found.group()) if found else 0
+    base = re.compile(r"[eE]|\s?[×x·*]\s?10(?:\^|\*\*)?")
+    exponent = base.sub("", power, count=1).translate(_SUPERSCRIPTS)
+    return int(exponent) if exponent else 0
 
 
 def _moved(power: str, by: int) -> str:

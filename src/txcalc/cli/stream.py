@@ -14,13 +14,13 @@ PATIENCE = 1.0
 
 
 def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
-    """Writes chunks as they come; Ctrl-C ends after a whole line, with exit code 130."""
+    """Writes a header and chunks as they come; Ctrl-C ends after a whole line, with code 130."""
     stopped = []
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(True))
     try:
-        sys.stdout.write(header)
         for text in _watched(chunks, points):
-            sys.stdout.write(text)
+            sys.stdout.write(header + text)
+            header = ""
             if stopped:
                 break
         sys.stdout.flush()

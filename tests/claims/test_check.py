@@ -1,0 +1,282 @@
+"""``txcalc check``: claims in Markdown and YAML, what fails, what cannot be read, what is written."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.running import run
+from txcalc.claims import markdown
+from txcalc.claims.claim import Claim
+from txcalc.errors import TxcalcError
+from txcalc.sources.bundled import configs
+
+TOTAL = "<!-- txcalc: gpt2-small params.total -->"
+HOLDS = f"GPT-2 small has 124,439,808{TOTAL} parameters.\n"
+STALE = f"It has 125M{TOTAL} of them.\n"
+ROW = "claims:\n- {id: a, model: gpt2-small, claim: params.total, "
+
+
+def check(folder: Path, text: str, *options: str, name: str = "page.md") -> tuple[int, str, str]:
+    path = folder / name
+    path.write_bytes(text.encode("utf-8"))
+    return run("check", path, *options)
+
+
+def test_bundled_claims_hold() -> None:
+    ran = run("check", f"{configs()}/claims")
+    assert ran.code == 0, ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_bundled_claims_all_have_a_public_source() -> None:
+    found = json.loads(run("check", f"{configs()}/claims", "--format", "json").out)
+    assert len(found) > 200
+    assert all(row["source"] for row in found)
+    assert {row["expect"] for row in found} == {"holds", "misprint", "rounded-inputs"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOLDS, f"# Of 124M{TOTAL}\n", f"- one\n- **124M**{TOTAL}\n", f"| a | 124M{TOTAL} |\n",
+        f"> 124M{TOTAL}\n", f"`124439808`{TOTAL}\n", "about 125M<!-- txcalc: gpt2-small params.total within=3% -->",
+        f"it is > 100M{TOTAL}\n", f"a < 200M{TOTAL}\n", "約1.24億<!--txcalc:gpt2-small params.total within=1%-->",
+        "GPT-3 has 175B<!-- txcalc: gpt3 params.total -->", f"パラメータは1.24億{TOTAL}",
+        "66.7%<!-- txcalc: gpt2-small params.block.ffn.matmul / params.block.matmul -->",
+        "9 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 --> and 4.5 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 kv=fp8 -->",
+        "380M<!-- txcalc: gpt2-small params.total set=n_layers=48 -->",
+    ],
+)  # fmt: skip
+def test_a_claim_in_markdown_holds(text: str, tmp_path: Path) -> None:
+    code, out, err = check(tmp_path, text)
+    assert (code, err) == (0, ""), out
+    assert "0 hold" not in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n1M{TOTAL}\n```\n", f"~~~ md\n1M{TOTAL}\n~~~\n", f"`1M{TOTAL}`\n", f"``1M{TOTAL} ` ``\n",
+        f"text\n\n    1M{TOTAL}\n", f"- list\n\n  ```\n  1M{TOTAL}\n  ```\n", f"> ```\n> 1M{TOTAL}\n> ```\n",
+    ],
+)  # fmt: skip
+def test_code_holds_no_claims(text: str, tmp_path: Path) -> None:
+    assert list(markdown.claims(text, "page.md")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (STALE, "it is 124,439,808 parameters"),
+        ("9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->", "GB is written where GiB is meant"),
+        ("9.66 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->", "GiB is written where GB"),
+        ("9.66B<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->", "B means bytes here"),
+        (f"it is > 1B{TOTAL}", "it is only 124,439,808"),
+        (f"it is < 1M{TOTAL}", "it is as much as 124,439,808"),
+    ],
+)
+def test_what_does_not_hold_ends_with_1_and_is_explained(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    code, out, _ = check(tmp_path, f"\n{text}\n\n{HOLDS}")
+    flat = " ".join(out.split())
+    assert code == 1
+    assert told in flat
+    assert "page.md:2: " in out.replace("\n", "")
+    assert "blocks + embedding + final_norm" in flat or "2·n_layers·n_heads" in flat
+    assert "2 claims: 1 hold, 1 fail" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"none{TOTAL}", "no number stands right before"), (f"9 or 10{TOTAL}", "9 and 10"),
+        (f"9-10{TOTAL}", "two numbers"), (f"2 x 768{TOTAL}", "two numbers"),
+        (f"5 parsecs{TOTAL}", "'parsecs' is no unit"),
+        ("5<!-- txcalc: gpt2-small params.totl -->", "no figure 'params.totl'"),
+        ("5<!-- txcalc: gpt2-smal params.total -->", "did you mean 'gpt2-small'"),
+        ("5<!-- txcalc: gpt2-small -->", "a model and an address"), ("5<!-- txcalc: -->", "a model"),
+        ("5<!-- txcalc: gpt2-small params.total --kv fp8 -->", "without '--'"),
+        ("5<!-- txcalc: gpt2-small params.total ctxx=5 -->", "unknown option 'ctxx'"),
+        ("5<!-- txcalc: gpt2-small params.total ctx=5 ctx=6 -->", "twice"),
+        ("5<!-- txcalc: gpt2-small params.total ctx=five -->", "Expected `int"),
+        ("5<!-- txcalc: gpt2-small params.total / 0 -->", "division by zero"),
+        ("5<!-- txcalc: gpt2-small params.total / params.head -->", "division by zero"),
+        ("5<!-- txcalc: gpt2-small params.total + -->", "ends too early"),
+        ("5<!-- txcalc: gpt2-small params.total + kvcache.total -->", "added to"),
+        ("5<!-- txcalc: gpt2-small params.total; import os -->", "cannot be read"),
+        ("5<!-- txcalc: gpt2-small " + "(" * 10_000 + "1" + ")" * 10_000 + " -->", "signs"),
+        ("5<!-- txcalc: gpt2-small " + "(" * 900 + "1" + ")" * 900 + " -->", "nested more than"),
+        ("5<!-- txcalc: gpt2-small " + "1+" * 500_000 + "1 -->", "1,000,0"),
+        ("5<!-- txcalc: gpt2-small " + "1e99*" * 300 + "1 -->", "out of range"),
+        (f"≈ 5{TOTAL}", "within=3%"), ("5<!-- txcalc: toy params.total within=3% -->", "needs ≈"),
+        ("≈5<!-- txcalc: toy params.total within=300% -->", "a share of the number"),
+        ("5<!-- txcalc: - params.total -->", "standard input"), ("5 GiB" + TOTAL, "counts bytes"),
+        ("5<!-- txcalc: gpt2-small params.total", "never closed"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_ends_with_2_by_file_and_line(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    code, out, _ = check(tmp_path, f"{HOLDS}\n{text}\n", "--format", "json")
+    first, second, *_ = json.loads(out)
+    assert code == 2
+    assert first["holds"]
+    assert (second["line"], second["status"]) == (3, "unreadable")
+    assert told in f"page.md:3 {second['problem']}"
+
+
+def test_an_expression_in_yaml_may_be_a_megabyte_long_or_nested_deep(tmp_path: Path) -> None:
+    for claim, told in (("1+" * 400_000 + "1", "800,001 signs"), ("(" * 900 + "1", "nested")):
+        row = f"claims:\n- id: a\n  model: toy\n  value: '1'\n  claim: {claim}\n"
+        code, out, _ = check(tmp_path, row, "--format", "json", name="claims.yaml")
+        assert code == 2
+        assert told in json.loads(out)[0]["problem"]
+        assert json.loads(out)[0]["line"] == 4
+
+
+def test_hostile_markdown_is_read_in_no_time() -> None:
+    for text in (
+        "`" * 200_000,
+        "<!-- txcalc:" * 50_000,
+        "` `` ``` " * 40_000,
+        "1," * 200_000 + TOTAL,
+    ):
+        assert len(list(markdown.claims(text, "page.md"))) <= 1
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('value: "1", expect: misprint}', "needs should_be"),
+        ('value: "1", expect: rounded-inputs}', "needs inputs"),
+        ('value: "1", relation: within, tolerance: 3%}', "because"),
+        ('value: "1", should_be: "2"}', "means nothing here"), ("value: '1', zork: 1}", "zork"),
+        ("relation: rounds}", "value"), ("value: '1', options: {set: 5}}", "set is NAME=V"),
+        ("value: '1', relation: equals}", "equals"),
+    ],
+)  # fmt: skip
+def test_a_bad_row_is_told(row: str, told: str, tmp_path: Path) -> None:
+    code, out, _ = check(tmp_path, ROW + row, "--format", "json", name="claims.yaml")
+    (found,) = json.loads(out)
+    assert code == 2
+    assert found["line"] == 2
+    assert told in found["problem"]
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ('value: "125M", expect: misprint, should_be: "124M"}', 0),
+        ('value: "124M", expect: misprint, should_be: "124M"}', 1),
+        ('value: "125M", expect: misprint, should_be: "126M"}', 1),
+        ('value: "125M", expect: rounded-inputs, inputs: 12 * 7.09e6 + 39.9e6}', 0),
+        ('value: "126M", expect: rounded-inputs, inputs: 12 * 7.09e6 + 39.9e6}', 1),
+        ('value: "124M", expect: rounded-inputs, inputs: 124e6}', 1),
+        ('value: "125M", relation: within, tolerance: 1%, because: about}', 0),
+        ("value: 124439808}", 0), ('value: "124.4M", relation: truncates}', 0),
+    ],
+)  # fmt: skip
+def test_expectations(row: str, code: int, tmp_path: Path) -> None:
+    text = ROW + row
+    assert check(tmp_path, text, name="claims.yaml")[0] == code
+    if "expect" in row:
+        check(tmp_path, text, "--write", name="claims.yaml")
+        assert (tmp_path / "claims.yaml").read_text("utf-8") == text
+
+
+def test_files_that_cannot_be_read_are_told_and_the_others_checked(tmp_path: Path) -> None:
+    (tmp_path / "latin.md").write_bytes(b"one\ntwo \xe9\n")
+    (tmp_path / "broken.yaml").write_text("claims:\n- {id: a\n", "utf-8")
+    (tmp_path / "other.yaml").write_text("on: [push]\n", "utf-8")
+    (tmp_path / "good.md").write_text(HOLDS, "utf-8")
+    ran = run("check", tmp_path, tmp_path / "none.md", "--format", "json")
+    found = {Path(row["file"]).name: row for row in json.loads(ran.out)}
+    assert ran.code == 2
+    assert (found["latin.md"]["line"], found["latin.md"]["status"]) == (2, "unreadable")
+    assert "not UTF-8" in found["latin.md"]["problem"]
+    assert found["broken.yaml"]["status"] == found["none.md"]["status"] == "unreadable"
+    assert found["good.md"]["holds"]
+    assert "other.yaml" not in found
+
+
+def test_github_annotations(tmp_path: Path) -> None:
+    code, out, _ = check(tmp_path, HOLDS + STALE, "--format", "github")
+    (line,) = out.splitlines()
+    assert code == 1
+    assert line.startswith(f"::error file={tmp_path}/page.md,line=2::")
+    assert "%0A" in line
+
+
+def test_write_keeps_style_line_ends_and_everything_else(tmp_path: Path) -> None:
+    text = f"\ufeffa 125M{TOTAL}\r\nb **1.20e8**{TOTAL}, 9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->\r\n{HOLDS}"
+    code, out, _ = check(tmp_path, text, "--write")
+    assert code == 0
+    assert "3 refreshed" in out
+    fresh = (tmp_path / "page.md").read_bytes().decode("utf-8")
+    assert fresh == text.replace("125M", "124M").replace("1.20e8", "1.24e8").replace(
+        "9 GB", "10 GB"
+    )
+    again = run("check", tmp_path / "page.md")
+    assert again.code == 0
+
+
+def test_write_leaves_what_it_cannot_express(tmp_path: Path) -> None:
+    text = f"It has 5 billion{TOTAL} parameters.\n"
+    code, _, _ = check(tmp_path, text, "--write")
+    assert code == 1
+    assert (tmp_path / "page.md").read_text("utf-8") == text
+
+
+def test_write_refreshes_bounds(tmp_path: Path) -> None:
+    code, _, _ = check(tmp_path, f"more than, it is > 125M{TOTAL}; it is < 1M{TOTAL}\n", "--write")
+    assert code == 0
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert f"> 124M{TOTAL}" in text
+    assert f"< 125M{TOTAL}" in text
+
+
+def test_a_read_only_file_loses_nothing_and_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(STALE, "utf-8")
+    path.chmod(0o444)
+    (tmp_path / "other.md").write_text(STALE, "utf-8")
+    ran = run("check", tmp_path, "--write")
+    assert ran.code == 2
+    assert "page.md:1: the file is read-only, so nothing of it was refreshed" in " ".join(
+        ran.out.split()
+    )
+    assert path.read_text("utf-8") == STALE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+    assert "124M" in (tmp_path / "other.md").read_text("utf-8")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["other.md", "page.md"]
+
+
+def test_write_follows_links_and_keeps_permissions(tmp_path: Path) -> None:
+    real = tmp_path / "real.md"
+    real.write_text(STALE, "utf-8")
+    real.chmod(0o640)
+    link = tmp_path / "link.md"
+    link.symlink_to(real)
+    assert run("check", link, "--write").code == 0
+    assert link.is_symlink()
+    assert "124M" in real.read_text("utf-8")
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_a_model_beside_the_document_is_found(tmp_path: Path) -> None:
+    text = (Path(configs()) / "models" / "toy.yaml").read_text("utf-8")
+    (tmp_path / "mine.yaml").write_text(text.replace("name: toy", "name: mine"), "utf-8")
+    code, out, _ = check(tmp_path, "329,600<!-- txcalc: mine.yaml params.total -->")
+    assert code == 0, out
+
+
+def test_claims_of_a_line_have_names_of_their_own() -> None:
+    found = [c for c, _ in markdown.claims(f"1{TOTAL} 2{TOTAL}\n3{TOTAL}\n", "page.md")]
+    assert all(isinstance(claim, Claim) for claim in found)
+    assert not any(isinstance(claim, TxcalcError) for claim in found)
+    assert [c.id for c in found if isinstance(c, Claim)] == ["line 1", "line 1, 2", "line 2"]

@@ -1,0 +1,280 @@
+"""Swept points against single answers; axes, formats, streams and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import txcalc
+from tests.cli.test_process import TXCALC, environment, on_terminal, started
+from tests.counting import Tree
+from tests.describing import descriptions
+from tests.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
+from txcalc.axes import axes
+from txcalc.compiling import compiled
+from txcalc.errors import OptionError, RefusedError
+from txcalc.model import Model
+from txcalc.quantity import is_estimate
+
+LETTERS = ("ctx", "batch", "prompt", "new")
+POINTS: tuple[dict[str, int], ...] = (
+    {"ctx": 1, "batch": 1, "prompt": 1, "new": 1},
+    {"ctx": 300, "batch": 7, "prompt": 2, "new": 40},
+    {"ctx": 5000, "batch": 3, "prompt": 4100, "new": 3},
+)
+
+
+def answers(model: Model, **question: Any) -> dict[str, Fraction | int]:
+    """Every exact figure of every account that answers."""
+    found: dict[str, Fraction | int] = {}
+    for account in ACCOUNTS:
+        try:
+            figures = report(account, model, **question).figures
+        except RefusedError:
+            continue
+        found |= {name: q.value for name, q in figures.items() if not is_estimate(q)}
+    return found
+
+
+def check_law(model: Model, **question: Any) -> int:
+    """Every derivation as a function of letters, against the figures asked one by one."""
+    checked = 0
+    singles = [answers(model, **question, **point) for point in POINTS]
+    for account in ACCOUNTS:
+        try:
+            figures = report(account, model, **question, **POINTS[0]).figures
+        except RefusedError:
+            continue
+        for address, quantity in figures.items():
+            made, _ = compiled(quantity, LETTERS)
+            for point, single in zip(POINTS, singles, strict=True):
+                if address in single and not is_estimate(quantity):
+                    assert made(*point.values()) == single[address], (address, point)
+                    checked += 1
+    return checked
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_figure_of_a_bundled_model_as_a_function(name: str) -> None:
+    model = named(name)
+    phase = "decode" if model.has_decoder else "prefill"
+    assert check_law(model, phase=phase) > 100
+
+
+@given(
+    descriptions(), st.sampled_from(("token", "prefill", "decode", "train")),
+    st.sampled_from(("full", "causal", "square", "none")),
+)  # fmt: skip
+def test_every_figure_of_a_generated_model_as_a_function(
+    tree: Tree, phase: str, scores: str
+) -> None:
+    model = load(tree)
+    assume(model.has_decoder or phase in ("prefill", "train"))
+    assert check_law(model, phase=phase, scores=scores) > 30
+
+
+def swept(*arguments: object) -> list[dict[str, str]]:
+    """The points of a sweep in CSV."""
+    return list(csv.DictReader(io.StringIO(answer("sweep", *arguments, "--format", "csv"))))
+
+
+@pytest.mark.parametrize(
+    ("model", "address", "axis", "values"),
+    [
+        ("gpt2-small", "params.total", "n_layers", (12, 24, 48)),
+        ("toy", "flops.block", "d_ff", (1, 171, 256)),
+        ("gpt3", "concurrency.ratio", "vocab", (1, 50257)),
+        ("deepseek-v3", "params.active", "top_k", (1, 8, 256)),
+        ("gemma-3-4b-text", "kvcache.sequence", "n_layers", (6, 7, 34)),
+    ],
+)
+def test_a_swept_dimension_is_the_same_as_setting_it(
+    model: str, address: str, axis: str, values: tuple[int, ...]
+) -> None:
+    points = swept(model, address, "--over", f"{axis}={','.join(map(str, values))}")
+    for point, value in zip(points, values, strict=True):
+        assert point[axis] == str(value)
+        exact = get(model, address, "--set", f"{axis}={value}")
+        assert point[address] == str(exact if isinstance(exact, int) else float(exact))
+
+
+def test_several_axes_form_a_product_and_the_last_varies_fastest() -> None:
+    points = swept(
+        "toy", "flops.total", "kvcache.total", "--phase", "prefill",
+        "--over", "model=toy,gpt2-small", "--over", "batch=1:3", "--over", "ctx=8:32:x2",
+    )  # fmt: skip
+    order = [(p["model"], int(p["batch"]), int(p["ctx"])) for p in points]
+    assert order == list(product(("toy", "gpt2-small"), (1, 2, 3), (8, 16, 32)))
+    for point in points:
+        options = ("--batch", point["batch"], "--ctx", point["ctx"])
+        flops = get(point["model"], "flops.total", "--phase", "prefill", *options)
+        assert point["flops.total"] == str(flops)
+        assert point["kvcache.total"] == str(get(point["model"], "kvcache.total", *options))
+
+
+def test_json_is_a_line_a_point_and_tells_fractions_exactly() -> None:
+    options = ("--over", "ctx=100:102", "--over", "model=gpt3,toy", "--format", "json")
+    lines = answer("sweep", "gpt3", "concurrency.ratio", *options).splitlines()
+    assert len(lines) == 6
+    for line in lines:
+        point = json.loads(line)
+        exact = get(point["model"], "concurrency.ratio", "--ctx", point["ctx"])
+        told = point["concurrency.ratio"]
+        assert (Fraction(told["exact"]) if isinstance(told, dict) else told) == exact
+
+
+def test_a_table_of_one_axis_has_bars() -> None:
+    text = answer("sweep", "toy", "kvcache.sequence", "--over", "ctx=100:400:x2")
+    bars = [line.count("█") for line in text.splitlines() if "█" in line]
+    assert bars[2] == 2 * bars[1] == 4 * bars[0] > 0
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("ctx=1:4", [1, 2, 3, 4]), ("ctx=7:7", [7]), ("ctx=1:10:+4", [1, 5, 9]),
+        ("ctx=512:4096:x2", [512, 1024, 2048, 4096]), ("ctx=3:100:x10", [3, 30]),
+        ("ctx=5,3,5", [5, 3, 5]), ("model=a,b", ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_an_axis_is_read(text: str, values: list[object]) -> None:
+    assert [list(axis.values) for axis in axes([text])] == [values]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [], ["ctx"], ["=1:2"], ["ctx="], ["ctx=2:1"], ["ctx=0:1"], ["ctx=1:2:3"], ["ctx=1:2:x1"],
+        ["ctx=1:2:+0"], ["ctx=1:2:x2:x2"], ["ctx=a"], ["ctx=1.5"], ["ctx=-1"], ["ctx=1,,2"],
+        ["ctx=1:2", "ctx=3"], ["ctx=10000000000000000"], ["ctx=１:２"], ["ctx=" + "9" * 5000],
+    ],
+)  # fmt: skip
+def test_a_bad_axis_is_refused(texts: list[str]) -> None:
+    with pytest.raises(OptionError, match="--over"):
+        axes(texts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["params.total", "--over", "zork=1:2"], "--over zork=1: nothing is called 'zork'"),
+        (["params.total", "--over", "ctx=1:2"], "--over ctx: none of params.total depends on it"),
+        (["params.totl", "--over", "ctx=1:2"], "no figure 'params.totl'"),
+        (["flops.total", "--over", "ffn.kind=1"], "blocks.decoder.ffn.kind"),
+        (["flops.total", "--over", "model=gpt3,tyo"], "'tyo'"),
+        (["flops.total", "--over", "scores=full,causal"], "'full' is no whole number"),
+        (["flops.total", "--over", "ctx=1:3000"], "3,000 points are too many for a table"),
+        (["flops.total"], "--over is missing"),
+    ],
+)
+def test_what_cannot_be_swept_is_refused_before_any_output(arguments: list[str], told: str) -> None:
+    ran = run("sweep", "gpt3", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_a_model_that_is_refused_comes_before_any_line() -> None:
+    ran = run("sweep", "gpt3", "flops.total", "--over", "model=gpt3,tyo", "--format", "csv")
+    assert (ran.code, ran.out) == (2, "")
+
+
+def lines_of(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    assert process.stdout is not None
+    yield from process.stdout
+
+
+def test_ctrl_c_leaves_whole_lines_and_ends_with_130() -> None:
+    process = subprocess.Popen(
+        [*TXCALC, "sweep", "gpt2-small", "flops.total", "--over", "ctx=1:1000000000",
+         "--format", "csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+    )  # fmt: skip
+    lines = lines_of(process)
+    seen = [next(lines) for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    seen += list(lines)
+    assert process.wait(60) == 130
+    assert process.stderr is not None
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert process.stdout is not None
+    process.stdout.close()
+    assert all(line.endswith(b"\n") for line in seen)
+    assert [int(line.split(b",")[0]) for line in seen[1:]] == list(range(1, len(seen)))
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    command = f"{TXCALC[0]} -m txcalc sweep toy flops.total --over ctx=1:9999999 --format csv"
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{command} | head -n 2"], capture_output=True, env=environment(),
+        timeout=60, check=True,
+    )  # fmt: skip
+    first = get("toy", "flops.total", "--ctx", 1)
+    assert ran.stdout.decode() == f"ctx,flops.total\n1,{first}\n"
+    assert ran.stderr == b""
+
+
+def test_memory_does_not_grow_with_the_points() -> None:
+    resource = pytest.importorskip("resource")
+
+    def peak(points: int) -> int:
+        code = (
+            "import resource, sys, os; from txcalc.cli import main\n"
+            "sys.argv = 'txcalc sweep gpt3 flops.total --format csv --over'.split()\n"
+            f"sys.argv.append('ctx=1:{points}')\n"
+            "sys.stdout = open(os.devnull, 'w')\n"
+            "try: main()\nexcept SystemExit: pass\n"
+            "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
+        )
+        ran = subprocess.run(
+            [TXCALC[0], "-c", code], capture_output=True, env=environment(), timeout=60, check=True
+        )
+        return int(ran.stderr)
+
+    assert resource
+    assert peak(400_000) < 1.1 * peak(20_000)
+
+
+def test_the_function_of_the_library_is_the_same_derivation() -> None:
+    model = txcalc.load("gpt2-small")
+    flops = txcalc.function(model, "flops.total", "ctx", "batch", phase="prefill")
+    for ctx, batch in ((1, 1), (1024, 8), (7, 3)):
+        asked = txcalc.get(model, "flops.total", ctx=ctx, batch=batch, phase="prefill")
+        assert flops(ctx, batch) == asked
+    with pytest.raises(txcalc.TxcalcError, match="does not depend on 'new'"):
+        txcalc.function(model, "flops.total", "new")
+
+
+def test_a_bar_is_shown_on_a_terminal_alone_and_only_after_a_moment() -> None:
+    long = ("sweep", "gpt3", "concurrency.ratio", "--over", "ctx=1:2000000", "--format", "csv")
+    command = [*TXCALC, *long]
+    pty = pytest.importorskip("pty")
+    reading, writing = pty.openpty()
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=writing, env=environment(COLUMNS="80")
+    )
+    os.close(writing)
+    shown = os.read(reading, 4096)
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(OSError):  # Linux tells the end of a terminal like this
+        while os.read(reading, 4096):
+            pass
+    os.close(reading)
+    assert process.wait(60) == 130
+    assert b"points" in shown
+    quick = started("sweep", "toy", "flops.total", "--over", "ctx=1:9", "--format", "csv")
+    assert quick.stderr == b""
+    assert "points" not in on_terminal("sweep", "toy", "flops.total", "--over", "ctx=1:9")
