@@ -90,68 +90,72 @@ def load(
     return sources.load(name, changes, type_=type_, strict=strict)
 
 
-def get(model: Model, address: str, **options: Any) -> Number:
-    """One number by its address; options as on the command line (``ctx=2048``, ``kv="fp8"``).
+def get(model: Model | str, address: str, **options: Any) -> Number:
+    """One number of a model, or of one by its name, by address; options as on the command line (``ctx=2048``, ``kv="fp8"``).
 
     Raises:
         AddressError: no such figure, or more than one.
         OptionError: an option that is not known or cannot be used.
         RefusedError: a figure that the model cannot have.
     """
-    return ask.report_of(address, model, _question(options)).find(address).value
+    return ask.report_of(address, _loaded(model), _question(options)).find(address).value
 
 
-def function(model: Model, address: str, *letters: str, **options: Any) -> Callable[..., Number]:
+def function(model: Model | str, address: str, *letters: str, **options: Any) -> Callable[..., Number]:
     """The same derivation as a function of letters (``ctx``, ``batch``, ...), given by position.
 
     Raises:
         AddressError: no such figure, or more than one.
         OptionError: a letter that the figure does not depend on.
     """
-    figure = ask.report_of(address, model, _question(options)).find(address)
+    figure = ask.report_of(address, _loaded(model), _question(options)).find(address)
     made, idle = compiled(figure, letters)
     if idle:
         raise OptionError(f"{address} does not depend on {idle[0]!r}")
     return made
 
 
-def params(model: Model) -> Answer:
+def params(model: Model | str) -> Answer:
     """Parameters: :func:`txcalc.accounts.params.account`."""
     return _answer("params", model, {})
 
 
-def flops(model: Model, **options: Any) -> Answer:
+def flops(model: Model | str, **options: Any) -> Answer:
     """FLOPs of a token or a pass: :func:`txcalc.accounts.flops.account`."""
     return _answer("flops", model, options)
 
 
-def kvcache(model: Model, **options: Any) -> Answer:
+def kvcache(model: Model | str, **options: Any) -> Answer:
     """Bytes of KV cache: :func:`txcalc.accounts.kvcache.account`."""
     return _answer("kvcache", model, options)
 
 
-def weights(model: Model, **options: Any) -> Answer:
+def weights(model: Model | str, **options: Any) -> Answer:
     """Bytes of the weights: :func:`txcalc.accounts.weights.account`."""
     return _answer("weights", model, options)
 
 
-def intensity(model: Model, **options: Any) -> Answer:
+def intensity(model: Model | str, **options: Any) -> Answer:
     """FLOPs per byte moved: :func:`txcalc.accounts.intensity.account`."""
     return _answer("intensity", model, options)
 
 
-def concurrency(model: Model, **options: Any) -> Answer:
+def concurrency(model: Model | str, **options: Any) -> Answer:
     """Caches against weights: :func:`txcalc.accounts.concurrency.account`."""
     return _answer("concurrency", model, options)
 
 
-def generation(model: Model, **options: Any) -> Answer:
+def generation(model: Model | str, **options: Any) -> Answer:
     """Naive against cached generation: :func:`txcalc.accounts.generation.account`."""
     return _answer("generation", model, options)
 
 
-def _answer(account: str, model: Model, options: dict[str, Any]) -> Answer:
-    return Answer(ask.account(account, model, _question(options)), account)
+def _answer(account: str, model: Model | str, options: dict[str, Any]) -> Answer:
+    return Answer(ask.account(account, _loaded(model), _question(options)), account)
+
+
+def _loaded(model: Model | str) -> Model:
+    return load(model) if isinstance(model, str) else model
 
 
 def _question(options: dict[str, Any]) -> Question:

@@ -1,4 +1,4 @@
-"""``txcalc check``: claims in Markdown and YAML, what fails, what cannot be read, what is written."""
+"""``txcalc check``: claims in Markdown and YAML, what fails or cannot be read, what is written."""
 
 from __future__ import annotations
 
@@ -43,11 +43,14 @@ def test_bundled_claims_all_have_a_public_source() -> None:
     "text",
     [
         HOLDS, f"# Of 124M{TOTAL}\n", f"- one\n- **124M**{TOTAL}\n", f"| a | 124M{TOTAL} |\n",
-        f"> 124M{TOTAL}\n", f"`124439808`{TOTAL}\n", "about 125M<!-- txcalc: gpt2-small params.total within=3% -->",
-        f"it is > 100M{TOTAL}\n", f"a < 200M{TOTAL}\n", "約1.24億<!--txcalc:gpt2-small params.total within=1%-->",
+        f"> 124M{TOTAL}\n", f"`124439808`{TOTAL}\n",
+        "about 125M<!-- txcalc: gpt2-small params.total within=3% -->",
+        f"it is > 100M{TOTAL}\n", f"a < 200M{TOTAL}\n",
+        "約1.24億<!--txcalc:gpt2-small params.total within=1%-->",
         "GPT-3 has 175B<!-- txcalc: gpt3 params.total -->", f"パラメータは1.24億{TOTAL}",
         "66.7%<!-- txcalc: gpt2-small params.block.ffn.matmul / params.block.matmul -->",
-        "9 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 --> and 4.5 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 kv=fp8 -->",
+        "9 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 --> and "
+        "4.5 GiB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 kv=fp8 -->",
         "380M<!-- txcalc: gpt2-small params.total set=n_layers=48 -->",
     ],
 )  # fmt: skip
@@ -60,8 +63,10 @@ def test_a_claim_in_markdown_holds(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"```\n1M{TOTAL}\n```\n", f"~~~ md\n1M{TOTAL}\n~~~\n", f"`1M{TOTAL}`\n", f"``1M{TOTAL} ` ``\n",
-        f"text\n\n    1M{TOTAL}\n", f"- list\n\n  ```\n  1M{TOTAL}\n  ```\n", f"> ```\n> 1M{TOTAL}\n> ```\n",
+        f"```\n1M{TOTAL}\n```\n", f"~~~ md\n1M{TOTAL}\n~~~\n", f"`1M{TOTAL}`\n",
+        f"``1M{TOTAL} ` ``\n",
+        f"text\n\n    1M{TOTAL}\n", f"- list\n\n  ```\n  1M{TOTAL}\n  ```\n",
+        f"> ```\n> 1M{TOTAL}\n> ```\n",
     ],
 )  # fmt: skip
 def test_code_holds_no_claims(text: str, tmp_path: Path) -> None:
@@ -99,7 +104,8 @@ def test_what_does_not_hold_ends_with_1_and_is_explained(
         (f"5 parsecs{TOTAL}", "'parsecs' is no unit"),
         ("5<!-- txcalc: gpt2-small params.totl -->", "no figure 'params.totl'"),
         ("5<!-- txcalc: gpt2-smal params.total -->", "did you mean 'gpt2-small'"),
-        ("5<!-- txcalc: gpt2-small -->", "a model and an address"), ("5<!-- txcalc: -->", "a model"),
+        ("5<!-- txcalc: gpt2-small -->", "a model and an address"),
+        ("5<!-- txcalc: -->", "a model"),
         ("5<!-- txcalc: gpt2-small params.total --kv fp8 -->", "without '--'"),
         ("5<!-- txcalc: gpt2-small params.total ctxx=5 -->", "unknown option 'ctxx'"),
         ("5<!-- txcalc: gpt2-small params.total ctx=5 ctx=6 -->", "twice"),
@@ -213,7 +219,8 @@ def test_github_annotations(tmp_path: Path) -> None:
 
 
 def test_write_keeps_style_line_ends_and_everything_else(tmp_path: Path) -> None:
-    text = f"\ufeffa 125M{TOTAL}\r\nb **1.20e8**{TOTAL}, 9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->\r\n{HOLDS}"
+    cache = "9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->"
+    text = f"\ufeffa 125M{TOTAL}\r\nb **1.20e8**{TOTAL}, {cache}\r\n{HOLDS}"
     code, out, _ = check(tmp_path, text, "--write")
     assert code == 0
     assert "3 refreshed" in out
