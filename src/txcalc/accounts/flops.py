@@ -16,10 +16,12 @@ from txcalc.inventory import Weight
 from txcalc.model import Layers, Model
 from txcalc.quantity import Quantity, product, total
 from txcalc.report import Figures, Report
+from txcalc.structure import ROLES
 from txcalc.workload import Pass, per_multiply_add
 
 _BLOCK = (
-    "", ".projections", ".scores", ".cross_attention", ".ffn", ".hyper", ".tensors", ".matmul",
+    "", ".projections", ".scores", ".ssm", ".cross_attention", ".ffn", ".hyper", ".altup",
+    ".tensors", ".matmul",
 )  # fmt: skip
 SCORES = {
     "full": "scores: every query meets min(T, window) keys",
@@ -80,7 +82,7 @@ def block_flops(address: str, kind: Layers, given: Pass, per_mac: Quantity) -> F
     unit = per_mac.unit
     weights, operations = products(kind, given, per_mac)
     figures = tree(address, {**weights, **operations}, unit)
-    for component in ("attention", "cross_attention", "ffn"):
+    for component in ROLES:
         figures.setdefault(f"{address}.{component}", total((), unit))
     attention = [name for name in weights if name.startswith("attention.")]
     figures[f"{address}.projections"] = select(weights, attention, unit)

@@ -22,7 +22,7 @@ from txcalc.workload import Pass, per_multiply_add
 
 PROMPT = 20
 CONVENTIONS = [
-    "naive: step i of N after a prompt of P computes all P+i-1 tokens again, full score squares",
+    "naive: step i of N after a prompt of P computes all P+i-1 tokens again, full scores",
     "cached: step i computes one token at context P+i-1, the prompt being cached already",
     "with prefill: the prompt's own pass counts too and yields the first new token: P+N-1 tokens",
     "1 multiply-add = 2 FLOPs; blocks only, without the head",

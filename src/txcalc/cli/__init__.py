@@ -1,5 +1,6 @@
 """The command line: parse, ask, render."""
 
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ __all__ = ["_commands", "_tools", "app", "main"]
 
 def main() -> NoReturn:
     """The entry point: exit code 2 for bad input, 130 after Ctrl-C, and never a traceback."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     commands = app.registered_commands
     called = [command for command in commands if command.name in sys.argv[1:2]]
     # Building the parsers of all the other commands takes 6 ms.

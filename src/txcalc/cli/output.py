@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
+from txcalc.errors import OptionError
 from txcalc.model import Model
 from txcalc.render.text import Format, Layout, render
 from txcalc.sources import bundled
@@ -52,7 +53,15 @@ def emit(text: str, warnings: Sequence[str]) -> None:
         sys.stdout.write(_encodable(text))
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        close_quietly()
+    except OSError as error:
+        close_quietly()
+        raise OptionError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def close_quietly() -> None:
+    """Leaves nothing for Python to write to a closed pipe or a full disk when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _encodable(text: str) -> str:

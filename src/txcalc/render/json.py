@@ -15,7 +15,7 @@ def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> s
     answer = [
         {
             "model": report.model,
-            "source": report.source,
+            **({"source": report.source} if layout == "catalogue" else {}),
             "scope": report.scope,
             "assumptions": report.assumptions,
             "conventions": report.conventions,

@@ -73,6 +73,9 @@ class _Builder(Decoder):
             for field, name in STACKS.items()
             if (raw := getattr(top, field)) is not None
         }
+        for field, text in (("name", top.name), ("source", top.source)):
+            if not text.isprintable():
+                self.refuse(field, "signs that cannot be printed stand in it")
         if not stacks:
             self.refuse("", "neither layers (a decoder) nor encoder is described")
         if len(stacks) < 2 and any(stack.d_model for stack in stacks.values()):

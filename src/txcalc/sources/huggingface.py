@@ -84,7 +84,9 @@ def describe(
     described = head | described | {"notes": notes + described.get("notes", [])}
     if _overridden(config):
         config.unsupported(f"per_layer_config of type {model_type!r}")
-    return described, file, _unread(config, file, strict=strict)
+    count = (described.get("layers") or described["encoder"])["count"]
+    unread = _unread(config, count, file, strict=strict)
+    return described, file, [*_contradictions(model_type, class_, type_, file), *unread]
 
 
 def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
@@ -101,6 +103,30 @@ def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
             where=file,
         )
     return model_type, class_
+
+
+def _contradictions(model_type: str, class_: str, type_: str | None, file: str) -> list[str]:
+    """Warnings where the class or ``--type`` is another type's.
+
+    Raises:
+        DescriptionError: a class of encoders for a type of decoders.
+    """
+    of_class = _type_of(class_)
+    found = []
+    if of_class and not _are_kin(model_type, of_class):
+        said = f"model_type {model_type!r} and class {class_!r}"
+        if ":" in TYPES[of_class] and ":" not in TYPES[model_type]:
+            raise DescriptionError(f"{said} contradict each other", where=file)
+        found.append(f"{file}: {said} differ; it is counted as its model_type says")
+    if type_ and type_ != model_type:
+        found.append(f"{file}: its own model_type {model_type!r} is taken, not --type {type_}")
+    return found
+
+
+def _are_kin(a: str, b: str) -> bool:
+    """Whether two types are one, read alike, or a whole model and its text model."""
+    alike = TYPES.get(a, a).partition(":")[0] == TYPES.get(b, b).partition(":")[0]
+    return alike or _plain(a).startswith(_plain(b)) or _plain(b).startswith(_plain(a))
 
 
 def _type_of(class_: str) -> str | None:
@@ -128,9 +154,12 @@ def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
             if class_.endswith(ending):
                 return _ENDINGS[ending]
         raise RefusedError(f"{file}: the class {class_!r} is not modelled")
-    if tree.get("is_encoder_decoder") is True:
+    for flag in ("is_encoder_decoder", "is_decoder"):
+        if not isinstance(tree.get(flag), bool | None):
+            raise DescriptionError("true or false is needed", where=f"{file}: {flag}")
+    if tree.get("is_encoder_decoder"):
         return "conditional"
-    if tree.get("is_decoder") is True:
+    if tree.get("is_decoder") or (usual == "conditional" and "is_encoder_decoder" in tree):
         return "causal"
     return next(task for task in _ENDINGS.values() if task == usual)
 
@@ -141,9 +170,12 @@ def _overridden(config: Config) -> bool:
     return any(path != "per_layer_config" or config.raw(path) for path in unread)
 
 
-def _unread(config: Config, file: str, *, strict: bool) -> list[str]:
+def _unread(config: Config, count: int, file: str, *, strict: bool) -> list[str]:
     """One warning about keys that neither the family nor anybody else knows."""
-    unknown = [path for path in config.unread() if not is_harmless(path.rpartition(".")[2])]
+    unread = config.unread()
+    if "layer_types" in unread and isinstance(config.raw("layer_types"), list):
+        config.words("layer_types", length=count)
+    unknown = [path for path in unread if not is_harmless(path.rpartition(".")[2])]
     if not unknown:
         return []
     listed = ", ".join(unknown)

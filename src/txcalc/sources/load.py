@@ -48,6 +48,8 @@ def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
 
     if path == "-":
         text = sys.stdin.buffer.read(huggingface.MAX_BYTES + 1)
+        if not text.lstrip().startswith((b"{", b"[")):
+            return strict_yaml.decoded(text, "-"), "-", []
         return huggingface.describe(text, "-", name="stdin", type_=type_, strict=strict)
     if os.path.isdir(path):
         path = os.path.join(path, "config.json")

@@ -48,12 +48,22 @@ def read(path: str) -> Any:
     Raises:
         DescriptionError: a file that is missing, unreadable, too long or not UTF-8.
     """
-    raw = read_bytes(path, MAX_BYTES)
+    return decoded(read_bytes(path, MAX_BYTES), path)
+
+
+def decoded(raw: bytes, name: str) -> Any:
+    """The same of a file's bytes.
+
+    Raises:
+        DescriptionError: bytes that are not UTF-8, or too many.
+    """
+    if len(raw) > MAX_BYTES:
+        raise DescriptionError(f"longer than {MAX_BYTES:,} bytes: no model file", where=name)
     try:
-        return load(raw.decode("utf-8-sig"), path)
+        return load(raw.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         message = f"not UTF-8 at byte {error.start}: save the file as UTF-8"
-        raise DescriptionError(message, where=path) from None
+        raise DescriptionError(message, where=name) from None
 
 
 def places(text: str, list_: str, key: str) -> list[tuple[int, int, int]]:

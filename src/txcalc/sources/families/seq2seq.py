@@ -22,8 +22,9 @@ def sides(c: Config) -> tuple[Side, ...]:
     c.only("conditional", "causal", "body")
     if c.task == "causal":
         return ("decoder",)
-    classes = c.raw("architectures") or [""]
-    return ("encoder",) if str(classes[0]).endswith("EncoderModel") else ("encoder", "decoder")
+    named = c.raw("architectures")
+    alone = isinstance(named, list) and named and str(named[0]).endswith("EncoderModel")
+    return ("encoder",) if alone else ("encoder", "decoder")
 
 
 def stack(layers: Sequence[str] | int, block: str = "", **fields: object) -> Tree:

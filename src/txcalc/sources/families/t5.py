@@ -150,9 +150,12 @@ def _d_model(c: Config) -> int:
 
 
 def _gated(c: Config, usual: str) -> bool:
-    """What ``feed_forward_proj`` means (``relu``, ``gated-gelu``), unless a flag says otherwise."""
+    """What ``feed_forward_proj`` means (``relu``, ``gated-gelu``), which a flag may repeat."""
     c.ignore("dense_act_fn")
     kind, *rest = c.word("feed_forward_proj", default=usual).split("-")
     if len(rest) > 1 or (rest and kind != "gated"):
         c.refuse("feed_forward_proj", "an activation is needed, or 'gated-' and an activation")
-    return c.flag("is_gated_act", default=kind == "gated")
+    gated = kind == "gated"
+    if c.flag("is_gated_act", default=gated) != gated:
+        c.refuse("is_gated_act", f"it contradicts feed_forward_proj {kind!r}")
+    return gated
