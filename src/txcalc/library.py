@@ -91,7 +91,9 @@ def load(
 
 
 def get(model: Model | str, address: str, **options: Any) -> Number:
-    """One number of a model, or of one by its name, by address; options as on the command line (``ctx=2048``, ``kv="fp8"``).
+    """One number by its address; options as on the command line (``ctx=2048``, ``kv="fp8"``).
+
+    Here and below a model may also be given by its name, as :func:`load` takes it.
 
     Raises:
         AddressError: no such figure, or more than one.
@@ -101,7 +103,9 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
     return ask.report_of(address, _loaded(model), _question(options)).find(address).value
 
 
-def function(model: Model | str, address: str, *letters: str, **options: Any) -> Callable[..., Number]:
+def function(
+    model: Model | str, address: str, *letters: str, **options: Any
+) -> Callable[..., Number]:
     """The same derivation as a function of letters (``ctx``, ``batch``, ...), given by position.
 
     Raises:

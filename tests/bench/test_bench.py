@@ -133,3 +133,17 @@ def test_a_deep_model_against_a_shallow_one() -> None:
     ratio = deep / shallow
     times = f"{deep * 1e3:.2f} / {shallow * 1e3:.2f} ms = {ratio:.2f}"
     _say("wall time", times, "<= 1.2", met=ratio <= 1.2)
+
+
+def test_a_million_swept_points() -> None:
+    sweep = [
+        sys.executable, "-m", "txcalc", "sweep", "gpt2-small", "flops.total", "--over",
+        "ctx=1:1000000", "--format", "csv",
+    ]  # fmt: skip
+    launch = [sys.executable, "-I", "-S", str(LAUNCH), "5", json.dumps(sweep)]
+    launched = subprocess.run(launch, capture_output=True, text=True, check=True)
+    runs = [run for [run] in json.loads(launched.stdout)]
+    computing, peak = (median(run[i] for run in runs) for i in (1, 2))
+    print("\na million points of flops.total to CSV, start-up included")
+    _say("computing, on one core", f"{computing:.2f} s", "<= 1 s", met=computing <= 1)
+    _say("peak resident memory", f"{peak / 1024:.1f} MiB", "<= 64 MB", met=peak * 1024 <= 64e6)

@@ -67,7 +67,7 @@ def claims(text: str, file: str) -> Iterator[Found]:
 
 
 def _comments(text: str) -> Iterator[tuple[int, str | None, int]]:
-    """Where each comment opens, what it says if it ends, and how many of its line come before it."""
+    """Where each comment opens, what it says if it ends, and how many of its line are before it."""
     at = on_line = 0
     while match := _OPENING.search(text, at):
         on_line = 0 if "\n" in text[at : match.start()] else on_line + 1
