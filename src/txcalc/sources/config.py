@@ -116,8 +116,10 @@ class Config:
         tree = self._tree[name]
         if not isinstance(tree, dict):
             self.refuse(name, f"an object is needed, not {_shown(tree)}")
-        type_ = tree.get("model_type", "")
-        inner = Config(tree, self._file, self.task, self.at(name), type_ or "")
+        type_ = tree.get("model_type") or ""
+        if not isinstance(type_, str):
+            self.refuse(f"{name}.model_type", f"a name is needed, not {_shown(type_)}")
+        inner = Config(tree, self._file, self.task, self.at(name), type_)
         self._read.add(name)
         self._inner.append(inner)
         return inner
