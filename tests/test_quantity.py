@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txcalc.counting import distinct, series, tally
 from txcalc.errors import UnitError
 from txcalc.quantity import (
     ONE,
@@ -18,15 +19,12 @@ from txcalc.quantity import (
     ceil_div,
     const,
     defined,
-    distinct,
     exact,
     is_estimate,
     least,
     most,
     product,
     same_derivation,
-    series,
-    tally,
     total,
 )
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from txcalc.quantity import Letter, Number, Quantity, exact, expected_distinct, series_sum
+from txcalc.counting import expected_distinct, series_sum
+from txcalc.quantity import Letter, Number, Quantity, exact
 
 Monomial = tuple[tuple[str, int], ...]
 Polynomial = dict[Monomial, Fraction]

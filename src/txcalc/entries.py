@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.quantity import (
-    ONE,
-    TWO,
-    ZERO,
-    Letter,
-    Quantity,
-    defined,
-    least,
-    product,
-    series,
-    walk,
-)
+from txcalc.counting import series
+from txcalc.quantity import ONE, TWO, ZERO, Letter, Quantity, defined, least, product, walk
 
 
 def complete(tokens: Quantity, block: Quantity, cap: Quantity | None) -> Quantity:

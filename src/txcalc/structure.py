@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from txcalc.counting import tally
 from txcalc.inventory import Op, Scan, State, Weight, linear
 from txcalc.parts import Attention, CrossAttention, Ffn, Positions, Ssm
 from txcalc.parts.altup import AltUp
@@ -13,7 +14,7 @@ from txcalc.parts.base import Part, Place, dim
 from txcalc.parts.hyper import HyperConnections
 from txcalc.parts.norm import Norm, norm_weights
 from txcalc.parts.tensor import Tensor
-from txcalc.quantity import ZERO, Letter, Quantity, const, defined, tally, total
+from txcalc.quantity import ZERO, Letter, Quantity, const, defined, total
 
 Placement = Literal["pre", "post", "output", "sandwich", "parallel", "parallel_two_norms"]
 Role = Literal["attention", "ssm", "cross_attention", "ffn"]

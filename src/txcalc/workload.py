@@ -7,20 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from txcalc.counting import series
 from txcalc.entries import complete, met
 from txcalc.inventory import Op, Scan, Weight
-from txcalc.quantity import (
-    ONE,
-    TWO,
-    ZERO,
-    Letter,
-    Quantity,
-    const,
-    defined,
-    least,
-    product,
-    series,
-)
+from txcalc.quantity import ONE, TWO, ZERO, Letter, Quantity, const, defined, least, product
 
 Phase = Literal["token", "prefill", "decode", "train"]
 Scores = Literal["full", "causal", "square", "none"]

@@ -59,7 +59,8 @@ BAD = {
         text(model_type="qwen3", layer_types=["full_attention"]), "1 entries for 2 layers",
     ),
     "an unknown layer": (
-        text(model_type="qwen3", layer_types=["full_attention", "half_attention"]), "half_attention",
+        text(model_type="qwen3", layer_types=["full_attention", "half_attention"]),
+        "half_attention",
     ),
     "two names of one size": (
         json.dumps({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 8,

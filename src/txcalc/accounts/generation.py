@@ -12,11 +12,12 @@ from txcalc.accounts.question import (
     refuse_encoder_only,
     refuse_partial,
 )
+from txcalc.counting import series
 from txcalc.entries import complete, met, met_by_all
 from txcalc.errors import RefusedError
 from txcalc.inventory import Stream, Weight
 from txcalc.model import Model
-from txcalc.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, series, total
+from txcalc.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, total
 from txcalc.report import Figures, Report
 from txcalc.workload import Pass, per_multiply_add
 

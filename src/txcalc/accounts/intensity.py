@@ -13,10 +13,11 @@ from txcalc.accounts.question import (
     position_warnings,
     refuse_partial,
 )
+from txcalc.counting import distinct
 from txcalc.errors import RefusedError
 from txcalc.inventory import Op, Weight
 from txcalc.model import Layers, Model
-from txcalc.quantity import ZERO, Letter, Quantity, distinct, product, total
+from txcalc.quantity import ZERO, Letter, Quantity, product, total
 from txcalc.report import Figures, Report
 from txcalc.workload import Pass, Workload, per_multiply_add
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.common import given
@@ -92,10 +92,12 @@ def moonshine(c: Config) -> Tree:
         "groupnorm": {"use": "norm", "dims": ["d_model"]},
         "groupnorm_bias": {"use": "norm", "dims": ["d_model"]},
     }
-    return _described(c, made, stem)
+    return _described(c, made, stem, "max_position_embeddings")
 
 
-def _described(c: Config, made: Any, stem: Tree) -> Tree:
+def _described(
+    c: Config, made: Callable[[Side], Made], stem: Tree, limit: str = "max_target_positions"
+) -> Tree:
     """Only the decoder has a token table; the stem belongs to the encoder."""
     both = len(sides(c)) == 2
     tree = described(
@@ -104,7 +106,7 @@ def _described(c: Config, made: Any, stem: Tree) -> Tree:
         d_model=c.size("d_model", "hidden_size"),
         vocab=c.size("vocab_size"),
         tied=c.flag("tie_word_embeddings", default=True),
-        context=c.size("max_target_positions", "max_position_embeddings"),
+        context=c.size(limit),
         one_table=True,
         tensors=stem if both else {},
     )
