@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.running import run
+from tests.sources.test_bad_descriptions import GOOD
+
+CROSS = """\
+  reader: {norm: rms, attention: own}
+  writer: {norm: rms, attention: own, cross_attention: {kind: mha, n_heads: 2}}
+"""
 
 REFUSED = {
     "flops toy --ctx 0": ["--ctx 0", "from 1 to 10^15"],
@@ -82,3 +90,30 @@ def test_the_largest_sizes_are_answered(letters: str) -> None:
     ran = run("get", "toy", "params.total", "--set", f"{letters}={10**15}")
     assert ran.code == 0
     assert int(ran.out) > 10**18
+
+
+@pytest.mark.parametrize("command", ["flops", "kvcache", "concurrency", "generation", "show"])
+@pytest.mark.parametrize("source", [None, 77])
+def test_the_encoders_length_is_told_where_it_counts(command: str, source: int | None) -> None:
+    options = [] if source is None else ["--source", source]
+    ran = run(command, "bart-base", *options)
+    assert ran.code == 0
+    assert f"source {source or ''}" in ran.out
+
+
+def test_a_window_of_cross_attention_is_heeded_or_refused(tmp_path: Path) -> None:
+    """An option that is accepted and never read would be believed."""
+    text = GOOD.replace("{kind: plain", "{kind: glu").replace("blocks:", "blocks:\n" + CROSS)
+    text = text.replace("layers:", "encoder: {count: 1, pattern: [reader]}\nlayers:").replace(
+        "pattern: [dense,", "pattern: [writer, dense,"
+    )
+    costs = set()
+    for field in ("", ", window: 1"):
+        path = tmp_path / "model.yaml"
+        path.write_text(
+            text.replace("{kind: mha, n_heads: 2}", f"{{kind: mha, n_heads: 2{field}}}")
+        )
+        ran = run("get", path, "flops.block.writer.cross_attention", "--phase", "prefill")
+        costs.add(ran.out)
+        assert "window" in ran.err if ran.code else not ran.err
+    assert len(costs) == 2
