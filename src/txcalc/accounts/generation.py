@@ -53,7 +53,10 @@ def account(model: Model, question: Question) -> Report:
         source=model.source,
         figures=figures,
         shown=list(figures),
-        assumptions=[f"generation of {new.value:,} tokens after a prompt of {prompt.value:,}"],
+        assumptions=[
+            f"generation of {new.value:,} tokens after a prompt of {prompt.value:,}",
+            *([f"source {run.source.value:,}"] if model.has_encoder else []),
+        ],
         conventions=CONVENTIONS + (_ENCODER if model.has_encoder else []),
         warnings=position_warnings(model, _last(prompt, new)),
     )
@@ -71,7 +74,7 @@ class _Generation:
             for kind in model.decoder_layers
         ]
         workload = question.workload(model, phase="decode", ctx=prompt)
-        self._source = workload.source if model.has_encoder else ZERO
+        self.source = workload.source if model.has_encoder else ZERO
 
     def compared(self, address: str, new: Letter, *, prefill: bool = False) -> Figures:
         """``new`` tokens both ways, in tokens processed and in FLOPs of the blocks."""
@@ -98,7 +101,7 @@ class _Generation:
             tokens=tokens,
             pairs=lambda window: series(ONE, window, prompt, last),
             entries=lambda block, cap: met_by_all(block, cap, prompt, last),
-            cross_pairs=product(tokens, self._source),
+            cross_pairs=product(tokens, self.source),
         )
 
     def _cached(self, new: Letter, *, prefill: bool) -> Pass:
@@ -121,7 +124,7 @@ class _Generation:
             tokens=tokens,
             pairs=pairs,
             entries=entries,
-            cross_pairs=product(tokens, self._source),
+            cross_pairs=product(tokens, self.source),
         )
 
     def _blocks(self, given: Pass) -> Quantity:

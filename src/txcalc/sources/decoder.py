@@ -90,17 +90,20 @@ _TYPES = {
     "int": "a whole number", "null": "nothing",
 }  # fmt: skip
 
+_NO_WORD = "Invalid enum value "
+
 
 def _plain(message: str, kind: type[msgspec.Struct], field: str) -> str:
     """What msgspec found wrong, in the words of a description."""
-    quoted = re.findall(r"[`']([^`']*)[`']", message)
     if message.startswith("Expected"):
         wanted, got = (
-            " or ".join(_TYPES.get(name, name) for name in names.split(" | ")) for names in quoted
+            " or ".join(_TYPES.get(name, name) for name in names.split(" | "))
+            for names in re.findall("`([^`]*)`", message)
         )
         return f"{wanted} is needed, not {got}"
-    if message.startswith("Invalid enum value"):
-        return f"{quoted[0]!r} is not known{nearest(quoted[0], _choices(kind, field))}"
+    if message.startswith(_NO_WORD):
+        word = message.removeprefix(_NO_WORD)[1:-1]
+        return f"{word!r} is not known{nearest(word, _choices(kind, field))}"
     return message[0].lower() + message[1:].replace("`", "'")
 
 

@@ -238,3 +238,6 @@ class _Builder(Decoder):
             alone = used[name] == "encoder" or "encoder" not in stacks
             if alone and (block.cross_attention or merged):
                 self.refuse(f"blocks.{name}.{across}", "only a decoder beside an encoder has it")
+            if block.cross_attention and block.cross_attention.window:
+                where = f"blocks.{name}.cross_attention.window"
+                self.refuse(where, "a query meets all of the source; leave it out")
