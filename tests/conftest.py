@@ -10,7 +10,7 @@ _COMMON = {
     "report_multiple_bugs": False,
 }
 
-settings.register_profile("ordinary", max_examples=30, derandomize=True, database=None, **_COMMON)
+settings.register_profile("ordinary", max_examples=16, derandomize=True, database=None, **_COMMON)
 settings.register_profile("long", max_examples=3000, **_COMMON)
 settings.load_profile("ordinary")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -70,8 +71,9 @@ def check_all(model: Model, **question: Any) -> int:
     return checked
 
 
-@pytest.mark.parametrize("name", [*MODELS, *OTHERS])
-@pytest.mark.parametrize("scores", ["full", "causal"])
+@pytest.mark.parametrize(
+    ("name", "scores"), list(zip([*MODELS, *OTHERS], cycle(("full", "causal")), strict=False))
+)
 def test_every_figure_of_a_bundled_model(name: str, scores: str) -> None:
     model = named(name)
     phase = "token" if model.has_decoder else "prefill"

@@ -18,7 +18,7 @@ SCORES = ("full", "causal", "square", "none")
 tokens = st.integers(1, 30)
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     descriptions(), st.sampled_from(PHASES), st.sampled_from(SCORES), tokens, tokens,
     st.integers(1, 4), st.sampled_from(("all", "last")),

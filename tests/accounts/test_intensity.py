@@ -19,7 +19,7 @@ formats = st.sampled_from(sorted(BYTES))
 CLOSE = Fraction(1, 10**36)
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     descriptions(), tokens, tokens, tokens, st.integers(1, 4), formats, formats, formats
 )  # fmt: skip

@@ -17,7 +17,7 @@ tokens = st.integers(1, 50)
 formats = st.sampled_from(sorted(BYTES))
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(descriptions("decoder", "both"), tokens, tokens, st.integers(1, 5), formats)
 def test_every_sum_equals_a_plain_count(
     tree: Tree, ctx: int, source: int, batch: int, fmt: str

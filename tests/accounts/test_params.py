@@ -12,7 +12,7 @@ from tests.describing import descriptions
 from tests.running import MODELS, data, find, load, report
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(descriptions())
 def test_every_sum_equals_a_plain_count(tree: Tree) -> None:
     model = load(tree)
