@@ -155,7 +155,7 @@ def test_conventions_assumptions_and_sources_are_told() -> None:
     assert any("phase token" in line for line in found["assumptions"])
     assert any("arXiv:2405.04434" in line for line in found["sources"])
     text = answer("explain", "deepseek-v3", "flops.block.dense.attention")
-    assert "Source: attention: arXiv:2405.04434" in text
+    assert "Source: mla: arXiv:2405.04434" in text
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.get("gpt3", "params.totl"), "params.totl"),
         (lambda: txcalc.get("gpt3", "flops.total", ctxx=1), "no option 'ctxx'"),
         (lambda: txcalc.get("gpt3", "flops.total", ctx="long"), "ctx"),
-        (lambda: txcalc.function("gpt3", "params.total", "ctx"), "does not depend on 'ctx'"),
+        (lambda: txcalc.function("gpt3", "params.total", "cxt"), "no letter 'cxt'"),
         (lambda: txcalc.kvcache("roberta-base"), "encoder-only"),
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from txcalc.counting import expected_distinct, series_sum
+from txcalc.formula import symbolic
 from txcalc.quantity import Letter, Number, Quantity, exact
 
 Monomial = tuple[tuple[str, int], ...]
@@ -28,18 +29,17 @@ class Code(msgspec.Struct, frozen=True):
     below: str
 
 
-def compiled(quantity: Quantity, letters: Sequence[str]) -> tuple[Callable[..., Number], list[str]]:
-    """The derivation as a function of letters of the question, given by position.
-
-    Also the letters that it does not depend on.
-    """
-    compiler = Compiler(letters)
-    code = compiler.code(quantity)
+def compiled(quantity: Quantity, letters: Sequence[str]) -> Callable[..., Number]:
+    """The derivation as a function of letters of the question, by position or by name."""
+    code = Compiler(letters).code(quantity)
     names = ", ".join(variables(letters))
-    made: Callable[..., Number] = eval(
-        f"lambda {names}: ratio({code.above}, {code.below})", NAMESPACE
-    )
-    return made, [name for name in letters if name not in compiler.used]
+    inner = eval(f"lambda {names}: ratio({code.above}, {code.below})", NAMESPACE)
+
+    def function(*values: Number, **named: Number) -> Number:
+        return inner(*values, *(named[letter] for letter in letters[len(values) :]))  # type: ignore[no-any-return]
+
+    function.__doc__ = f"Of {', '.join(letters)}: {symbolic(quantity)}"
+    return function
 
 
 def variables(letters: Sequence[str]) -> list[str]:
@@ -74,7 +74,6 @@ class Compiler:
     def __init__(self, letters: Sequence[str]) -> None:
         self._variables = dict(zip(letters, variables(letters), strict=True))
         self._known: dict[int, tuple[Quantity, _Rational]] = {}
-        self.used: set[str] = set()
 
     def code(self, quantity: Quantity) -> Code:
         """The source of a quantity's value."""
@@ -120,7 +119,6 @@ class Compiler:
     def _letter(self, node: Quantity) -> _Rational:
         assert isinstance(node, Letter)
         if not node.path and node.definition is None and node.name in self._variables:
-            self.used.add(node.name)
             return _atom(self._variables[node.name])
         return _constant(node.value) if node.definition is None else self._rational(node.definition)
 

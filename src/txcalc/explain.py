@@ -13,6 +13,7 @@ import msgspec
 
 from txcalc.formula import Printer
 from txcalc.model import Model
+from txcalc.parts.base import Part
 from txcalc.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.report import Report
 
@@ -76,7 +77,7 @@ def explain(model: Model, report: Report, address: str, depth: int | None = None
         symbols=_legend(steps),
         assumptions=report.assumptions,
         conventions=report.conventions,
-        sources=_sources(model, [step.name for step in steps.steps]),
+        sources=_sources(steps.root),
     )
 
 
@@ -204,12 +205,13 @@ def _legend(steps: _Steps) -> list[Symbol]:
     return list(found.values())
 
 
-def _sources(model: Model, names: list[str]) -> list[str]:
-    """The papers that the parts under explanation name."""
+def _sources(root: Quantity) -> list[str]:
+    """The papers of the parts whose letters stand in a derivation."""
     found: dict[str, None] = {}
-    for kind in model.layers:
-        for role, part, _ in kind.block.parts(kind.d_model):
-            paper = _PAPER.search(type(part).__doc__ or "")
-            if paper and any(role in name.split(".") for name in names):
-                found[f"{role.replace('_', ' ')}: {paper.group()}"] = None
+    for node in walk(root):
+        if not isinstance(node, Letter) or isinstance(node.about, str):
+            continue
+        part = node.about[0]
+        if issubclass(part, Part) and (paper := _PAPER.search(part.__doc__ or "")):
+            found[f"{part.__struct_config__.tag}: {paper.group()}"] = None
     return list(found)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts.question import LETTERS, Question
 from txcalc.compiling import compiled
 from txcalc.errors import AddressError, OptionError, nearest
 from txcalc.model import Model
@@ -108,15 +108,17 @@ def function(
 ) -> Callable[..., Number]:
     """The same derivation as a function of letters (``ctx``, ``batch``, ...), given by position.
 
+    Of a letter that the figure does not depend on, it is constant.
+
     Raises:
         AddressError: no such figure, or more than one.
-        OptionError: a letter that the figure does not depend on.
+        OptionError: a name that is no letter of a question.
     """
+    for letter in letters:
+        if letter not in LETTERS:
+            raise OptionError(f"no letter {letter!r}{nearest(letter, list(LETTERS))}")
     figure = ask.report_of(address, _loaded(model), _question(options)).find(address)
-    made, idle = compiled(figure, letters)
-    if idle:
-        raise OptionError(f"{address} does not depend on {idle[0]!r}")
-    return made
+    return compiled(figure, letters)
 
 
 def params(model: Model | str) -> Answer:

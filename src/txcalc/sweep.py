@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from txcalc.accounts import ask
-from txcalc.accounts.question import MEANINGS, Question
+from txcalc.accounts.question import LETTERS, Question
 from txcalc.compiling import NAMESPACE, Code, Compiler, ratio, variables
 from txcalc.errors import OptionError
 from txcalc.quantity import Number
@@ -20,8 +20,7 @@ from txcalc.sources.load import load
 CHUNK = 8192
 MOST_KEPT = 256
 """Compiled functions at once."""
-LETTERS = tuple(name for name in MEANINGS if name != "tokens")
-"""What one compiled function serves; a model or a dimension is read anew for each value."""
+
 
 Fmt = Literal["csv", "json"]
 Value = int | str
@@ -109,11 +108,6 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for address in self.addresses:
             figure = ask.report_of(address, model, question).find(address)
             codes.append(compiler.code(figure))
-        idle = [name for name in letters if name not in compiler.used]
-        if idle:
-            raise OptionError(
-                f"--over {idle[0]}: none of {', '.join(self.addresses)} depends on it"
-            )
         return self._writer(codes, letters, fmt)
 
     def _writer(self, codes: Sequence[Code], letters: Sequence[str], fmt: Fmt) -> Lines:
@@ -165,6 +159,9 @@ def _cell(code: Code, fmt: Fmt) -> str:
 
 
 def _plain(above: Number, below: Number) -> str:
+    if type(above) is int and type(below) is int:
+        whole, rest = divmod(above, below)
+        return repr(above / below) if rest else str(whole)
     value = ratio(above, below)
     return str(value) if isinstance(value, int) else repr(float(value))
 

@@ -31,6 +31,8 @@ MEANINGS = {
     "tokens": "tokens of each sequence",
 }
 """The letters of a question."""
+LETTERS = tuple(name for name in MEANINGS if name != "tokens")
+"""Those that figures depend on; ``tokens`` is of shapes alone."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

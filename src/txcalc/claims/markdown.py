@@ -22,7 +22,7 @@ _REACH = 200
 
 _OPENING = re.compile(r"<!--\s*txcalc:")
 _AT_END = re.compile(rf"(?<![0-9A-Za-z_.,/])(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?[*_`]*\s?$")
-_SIGN = re.compile(r"(?P<sign>[<>≈~]|&[lg]t;|\babout|\bca\.?|約|约)\s?[*_`]*$")
+_SIGN = re.compile(r"(?P<sign>[<>≈~≥≤]|&[lg]t;|\babout|\bca\.?|約|约)\s?[*_`]*$")
 _QUOTE = re.compile(r"[>\s]*")
 _EARLIER = re.compile(
     r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—~/x×]|to|or)?\s?[*_`]*$"
@@ -149,6 +149,8 @@ def _relation(sign: str, tolerance: str) -> Relation:
         if tolerance:
             raise MarkdownError(f"{sign!r} before the number and within={tolerance}: one of them")
         return _RELATIONS[sign]
+    if sign in ("≥", "≤"):
+        raise MarkdownError(f"{sign!r} before the number is not read; write '>', '<' or '≈'")
     if sign and not tolerance:
         raise MarkdownError(f"{sign!r} before the number needs within=3% in the comment")
     if tolerance and not sign:

@@ -91,7 +91,8 @@ def write(written: Written, value: Fraction, rounding: Rounding = round) -> str:
     unit = match["unit"] or ""
     if match["above"]:
         scaled = value / written.scale
-        return f"{scaled.numerator}/{scaled.denominator}{unit}"
+        below_line = f"/{scaled.denominator}" if scaled.denominator != 1 else ""
+        return f"{scaled.numerator}{below_line}{unit}"
     whole, _, decimals = match["digits"].partition(".")
     power = match["power"] or ""
     scale = written.scale

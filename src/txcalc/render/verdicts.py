@@ -99,7 +99,8 @@ def _property(text: str) -> str:
 
 def _name(verdict: Verdict) -> str:
     claim = verdict.claim
-    return f"{claim.id}: {claim.model} {claim.claim}" if claim.model else claim.id
+    stated = claim.claim if len(claim.claim) <= 200 else f"{claim.claim[:197]}..."
+    return f"{claim.id}: {claim.model} {stated}" if claim.model else claim.id
 
 
 def _documented(verdict: Verdict) -> str:
