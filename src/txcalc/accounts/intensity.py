@@ -25,7 +25,7 @@ CONVENTIONS = [
     "1 multiply-add = 2 FLOPs",
     "prefill, decode: FLOPs of products that read a weight, over those weights' bytes, read once",
     "all: all FLOPs, over weights, each product's input and output, cache read and entries written",
-    "all: each of them moved once; score matrices stay on chip",
+    "all: each moved once; score matrices and a recurrence's inputs stay on chip",
     "experts read in a pass of n tokens: their expected number, E(1-(1-k/E)^n)",
 ]
 
