@@ -215,6 +215,7 @@ TYPES = {
     "modernbert-decoder": "modernbert.modernbert_decoder",
     "modernvbert": "modernbert.modernvbert:masked",
     "moonshine": "speech.moonshine:conditional",
+    "moshi": "moshi.moshi",
     "moss_transcribe_diarize": "composite.tied:conditional",
     "mpnet": "compact.mpnet:masked",
     "mpt": "bloom.mpt",
