@@ -149,3 +149,18 @@ def _shared(draw: st.DrawFn, tree: Tree) -> Tree:
     if "encoder" in tree and parts.get("attention", {}).get("window", 1) % 2 == 0:
         parts["attention"]["window"] += 1
     return tree | ({"parts": parts} if parts else {})
+
+
+def alone(tree: Tree, count: int) -> Tree:
+    """The description with ``count`` layers of its first block and none of the others."""
+    field = "layers" if "layers" in tree else "encoder"
+    name, block = next(iter(tree["blocks"].items()))
+    stack = {"count": count, "pattern": [name]}
+    return used_parts(tree | {"blocks": {name: block}, field: stack})
+
+
+def used_parts(tree: Tree) -> Tree:
+    """The description without the shared parts that none of its blocks names."""
+    named = [part for block in tree["blocks"].values() for part in block.values()]
+    parts = {name: part for name, part in tree.get("parts", {}).items() if name in named}
+    return {field: value for field, value in tree.items() if field != "parts"} | {"parts": parts}

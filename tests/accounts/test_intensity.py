@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.counting import BYTES, Counted, Tree
-from tests.describing import descriptions
+from tests.describing import descriptions, used_parts
 from tests.running import find, load, report
 from txcalc.errors import RefusedError
 from txcalc.quantity import is_estimate
@@ -63,12 +63,7 @@ def test_a_dense_prefill_has_an_intensity_of_its_prompt(
 ) -> None:
     for block in tree["blocks"].values():
         block["ffn"] = {"kind": "plain", "d_ff": 5}
-    tree["parts"] = {
-        name: part
-        for name, part in tree.get("parts", {}).items()
-        if any(name == block.get("attention") for block in tree["blocks"].values())
-    }
-    model = load(tree)
+    model = load(used_parts(tree))
     asked = {"prompt": prompt, "ctx": prompt, "batch": batch}
     in_16_bits = find(model, "intensity.prefill", **asked)
     assert in_16_bits == prompt * batch

@@ -6,9 +6,10 @@ from math import prod
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.counting import Counted, Tree
-from tests.describing import descriptions
+from tests.describing import alone, descriptions
 from tests.running import MODELS, data, find, load, report
 
 
@@ -43,24 +44,17 @@ def test_blocks_are_each_block_times_its_layers(tree: Tree) -> None:
     assert find(model, "params.blocks") == sum(each[name] for name in layers)
 
 
-@given(descriptions("decoder", "encoder"))
-def test_a_repeated_layer_multiplies(tree: Tree) -> None:
-    field = "layers" if "layers" in tree else "encoder"
-    name = next(iter(tree["blocks"]))
-    tree |= {"blocks": {name: tree["blocks"][name]}, field: {"count": 1, "pattern": [name]}}
-    tree.pop("parts", None) if not any(map(_shares, tree["blocks"].values())) else None
-    tree["parts"] = {
-        role: part
-        for role, part in tree.get("parts", {}).items()
-        if role in tree["blocks"][name].values()
-    }
-    one = find(load(tree), "params.blocks")
-    tree[field]["count"] = 7
-    assert find(load(tree), "params.blocks") == 7 * one
-
-
-def _shares(block: Tree) -> bool:
-    return any(isinstance(block.get(role), str) for role in ("attention", "ffn"))
+@given(descriptions("decoder", "encoder"), st.integers(2, 10**6))
+def test_a_repeated_layer_multiplies(tree: Tree, times: int) -> None:
+    once, often = (load(alone(tree, count)) for count in (1, times))
+    phase = "decode" if once.has_decoder else "prefill"
+    for address in ("params.blocks", "flops.blocks"):
+        one = find(once, address, ctx=5, phase=phase)
+        assert find(often, address, ctx=5, phase=phase) == times * one
+    if once.has_decoder:
+        for part in ("token", "growth", "sequence"):
+            one = find(once, f"kvcache.{part}", ctx=5)
+            assert find(often, f"kvcache.{part}", ctx=5) == times * one
 
 
 @pytest.mark.parametrize("name", MODELS)
