@@ -19,7 +19,7 @@ def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(True))
     try:
         for text in _watched(chunks, points):
-            sys.stdout.write(header + text)
+            _write(header + text)
             header = ""
             if stopped:
                 break
@@ -30,6 +30,17 @@ def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
         signal.signal(signal.SIGINT, before)
     if stopped:
         raise typer.Exit(130)
+
+
+def _write(text: str) -> None:
+    """Writes all of a text: an unbuffered stream stops halfway where a signal interrupts it."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None:
+        sys.stdout.write(text)
+        return
+    left = memoryview(text.encode(sys.stdout.encoding or "utf-8"))
+    while left:
+        left = left[raw.write(left) :]
 
 
 def _watched(chunks: Iterable[tuple[int, str]], points: int) -> Iterator[str]:
