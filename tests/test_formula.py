@@ -94,6 +94,52 @@ def test_every_figure_of_a_generated_model(
     ) > 20  # fmt: skip
 
 
+MHA: Tree = {"kind": "mha", "n_heads": 2, "head_dim": 3}
+COLLIDING: dict[str, Tree] = {
+    "self-and-cross-attention": {
+        "blocks": {
+            "reader": {"norm": "rms", "attention": MHA},
+            "writer": {"norm": "rms", "attention": MHA, "cross_attention": {**MHA, "n_heads": 5}},
+        },
+        "encoder": {"count": 3, "pattern": ["reader"]},
+        "layers": {"count": 4, "pattern": ["writer"]},
+    },
+    "a-window-shared-by-both-stacks": {
+        "parts": {"own": {**MHA, "window": 3}},
+        "blocks": {name: {"norm": "rms", "attention": "own"} for name in ("reader", "writer")},
+        "encoder": {"count": 3, "pattern": ["reader"]},
+        "layers": {"count": 4, "pattern": ["writer"]},
+    },
+    "a-block-named-like-its-stack": {
+        "blocks": {
+            "encoder": {"norm": "rms", "attention": MHA},
+            "heads": {"norm": "rms", "attention": {**MHA, "n_heads": 7}},
+        },
+        "encoder": {
+            "count": 9,
+            "pattern": ["encoder", "heads"],
+            "positions": {"kind": "relative", "n_buckets": 8, "n_heads": 5},
+        },
+    },
+    "a-block-named-like-a-part": {
+        "parts": {"one": MHA},
+        "blocks": {
+            "one": {"norm": "rms", "attention": {**MHA, "n_heads": 7}},
+            "two": {"norm": "rms", "attention": "one"},
+        },
+        "layers": {"count": 5, "pattern": ["one", "two"]},
+    },
+}
+
+
+@pytest.mark.parametrize("case", COLLIDING)
+def test_no_name_in_a_formula_means_two_numbers(case: str) -> None:
+    described = {"name": case, "source": "made up", "d_model": 6, "vocab": 11, **COLLIDING[case]}
+    model = load(described)
+    for scores in ("full", "causal"):
+        assert check_all(model, phase="prefill", scores=scores, ctx=7, prompt=5) > 20
+
+
 @pytest.mark.parametrize(
     ("formula", "value"),
     [
