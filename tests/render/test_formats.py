@@ -213,6 +213,12 @@ def test_tables_of_one_model_fit_80_columns(name: str) -> None:
     assert {command: width for command, width in widths.items() if width > 80} == {}
 
 
+def test_the_shapes_of_every_model_fit_80_columns() -> None:
+    """The widest of all tables, with the longest names in it."""
+    widths = {name: max(map(len, answer("shapes", name).splitlines())) for name in BUNDLED}
+    assert {name: width for name, width in widths.items() if width > 80} == {}
+
+
 def test_documented_models_fit_80_columns_side_by_side() -> None:
     for command in ("params", "flops", "kvcache", "intensity", "concurrency", "generation"):
         assert max(map(len, answer(command).splitlines())) <= 80
