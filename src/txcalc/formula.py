@@ -116,7 +116,10 @@ class Printer:
 
 
 def _names(root: Quantity) -> dict[int, str]:
-    """What to call each letter: the shortest end of its path that means one value alone."""
+    """What to call each letter: the shortest end of its path that means one value alone.
+
+    Where even the whole path means several (keys of a window that both stacks share), a number.
+    """
     letters = [node for node in walk(root) if isinstance(node, Letter)]
     names: dict[int, str] = {}
     for spelled in (_alone, _with_owner, _whole):
@@ -126,7 +129,14 @@ def _names(root: Quantity) -> dict[int, str]:
         for letter in letters:
             if len(values[spelled(letter)]) == 1:
                 names.setdefault(id(letter), spelled(letter))
-    return {id(letter): names.get(id(letter), _whole(letter)) for letter in letters}
+    left: dict[str, list[object]] = {}
+    for letter in letters:
+        if id(letter) not in names:
+            values_left = left.setdefault(_whole(letter), [])
+            if letter.value not in values_left:
+                values_left.append(letter.value)
+            names[id(letter)] = f"{_whole(letter)}_{values_left.index(letter.value) + 1}"
+    return names
 
 
 def _alone(letter: Letter) -> str:
