@@ -55,7 +55,9 @@ def in_table(*command: object) -> list[list[str]]:
         cells = [(found.start(), found.group()) for found in re.finditer(r"\S+(?: \S+)*", line)]
         if cells[0][0] > 12:
             for start, text in cells:
-                rows[-1][starts.index(start)] += f" {text}"
+                above = rows[-1][starts.index(start)]
+                gap = "" if above.endswith(("·", "_", ".", "-", "/")) else " "
+                rows[-1][starts.index(start)] = above + gap + text
         else:
             rows.append([text for _, text in cells])
             starts = [start for start, _ in cells]

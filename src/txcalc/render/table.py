@@ -78,5 +78,5 @@ def _fitted(sheet: Sheet) -> list[list[str]]:
     i = sheet.fitted
     others = [[*row[:i], *row[i + 1 :]] for row in ([*sheet.columns], *sheet.rows)]
     taken = sum(max(map(len, column)) for column in zip(*others, strict=True))
-    width = max(16, WIDTH - taken - 3 * len(sheet.columns))
+    width = max(8, WIDTH - taken - 3 * len(sheet.columns))
     return [[*row[:i], wrapped(row[i], width), *row[i + 1 :]] for row in sheet.rows]
