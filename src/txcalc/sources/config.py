@@ -205,9 +205,16 @@ class Config:
     def _list(
         self, names: tuple[str, ...], convert: Callable[[str, Any], T], length: int | None
     ) -> list[T] | None:
-        name = self._present(names)
-        if name is None:
+        self._read.update(names)
+        found = {n: self._items(n, convert, length) for n in names if self._tree.get(n) is not None}
+        first = next(iter(found), None)
+        if first is None:
             return None
+        if any(items != found[first] for items in found.values()):
+            self.refuse(first, f"it contradicts another name of it: {', '.join(found)}")
+        return found[first]
+
+    def _items(self, name: str, convert: Callable[[str, Any], T], length: int | None) -> list[T]:
         items = self._tree[name]
         if not isinstance(items, list):
             self.refuse(name, f"a list is needed, not {_shown(items)}")
