@@ -67,6 +67,12 @@ BAD = {
                     "hidden_size": 16, "n_layer": 2, "n_head": 2, "vocab_size": 10,
                     "n_positions": 4}), "contradict",
     ),
+    "two names of one list": (
+        json.dumps({"model_type": "recurrent_gemma", "architectures": ["RecurrentGemmaForCausalLM"],
+                    "hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 2,
+                    "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 10,
+                    "block_types": ["recurrent"], "_block_types": ["attention"]}), "contradict",
+    ),
     "50 MB": (text()[:-1] + "," + " " * 50_000_000 + "}", "longer than"),
 }  # fmt: skip
 
