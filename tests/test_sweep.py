@@ -23,11 +23,13 @@ from tests.cli.test_process import TXCALC, environment, on_terminal, started
 from tests.counting import Tree
 from tests.describing import descriptions
 from tests.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
+from txcalc.accounts.question import Question
 from txcalc.axes import axes
 from txcalc.compiling import compiled
-from txcalc.errors import OptionError, RefusedError
+from txcalc.errors import DescriptionError, OptionError, RefusedError
 from txcalc.model import Model
-from txcalc.quantity import is_estimate
+from txcalc.quantity import Number, is_estimate
+from txcalc.sweep import Axis, Sweep
 
 LETTERS = ("ctx", "batch", "prompt", "new")
 POINTS: tuple[dict[str, int], ...] = (
@@ -111,6 +113,37 @@ def test_a_swept_dimension_is_the_same_as_setting_it(
         assert point[address] == str(exact if isinstance(exact, int) else float(exact))
 
 
+def sizes_of(model: Model) -> list[str]:
+    """The names that stand for one dimension, wherever it is read."""
+    values: dict[str, set[Number]] = {}
+    for letter in model.dims.values():
+        values.setdefault(letter.name, set()).add(letter.value)
+    return sorted(name for name, found in values.items() if len(found) == 1)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_dimension_of_a_bundled_model_swept_is_the_same_as_set(name: str) -> None:
+    question: dict[str, Any] = {"phase": "prefill", "scores": "causal", "ctx": 100}
+    addresses = ["params.total", "flops.total"]
+    swept_at_all = 0
+    for size in sizes_of(named(name)):
+        [own] = {int(letter.value) for letter in named(name).dims.values() if letter.name == size}
+        single = {}
+        for value in (own, 2 * own):
+            with contextlib.suppress(DescriptionError, OptionError):  # as 2 n_heads of one width
+                single[value] = txcalc.load(name, [f"{size}={value}"])
+        if len(single) < 2:
+            continue
+        axes = [Axis(size, list(single))]
+        sweep = Sweep(model=name, addresses=addresses, axes=axes, question=Question(**question))
+        told = "".join(text for _, text in sweep.lines("csv")).splitlines()
+        for (value, model), line in zip(single.items(), told, strict=True):
+            answers = [txcalc.get(model, address, **question) for address in addresses]
+            assert line == ",".join(map(str, [value, *answers]))
+        swept_at_all += 1
+    assert swept_at_all > 4
+
+
 def test_several_axes_form_a_product_and_the_last_varies_fastest() -> None:
     points = swept(
         "toy", "flops.total", "kvcache.total", "--phase", "prefill",
@@ -171,7 +204,11 @@ def test_a_bad_axis_is_refused(texts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["params.total", "--over", "zork=1:2"], "--over zork=1: nothing is called 'zork'"),
+        (["params.total", "--over", "zork=1:2"], "--over zork: nothing is called 'zork'"),
+        (["params.total", "--over", "tied=1:2"], "head.tied is no dimension, it changes the str"),
+        (["params.total", "--over", "pattern=1:2"], "layers.pattern is no dimension"),
+        (["params.total", "--over", "attention.kind=1:2"], "attention.kind is no dimension"),
+        (["params.total", "--over", "n_heads=96,97"], "--over n_heads=97: "),
         (["params.totl", "--over", "ctx=1:2"], "no figure 'params.totl'"),
         (["flops.total", "--over", "ffn.kind=1"], "blocks.decoder.ffn.kind"),
         (["flops.total", "--over", "model=gpt3,tyo"], "'tyo'"),
@@ -184,6 +221,21 @@ def test_what_cannot_be_swept_is_refused_before_any_output(arguments: list[str],
     ran = run("sweep", "gpt3", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert told in ran.err
+
+
+def test_a_dimension_that_changes_the_structure_is_refused_by_name() -> None:
+    """Where tokens pick all experts there are, none is left to chance."""
+    options = ("--over", "n_experts=8,4,2", "--format", "csv")
+    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--over n_experts: n_experts=2 changes the structure" in ran.err
+    assert len(swept("mixtral-8x7b", "intensity.all.decode", "--over", "n_experts=8,4")) == 2
+
+
+def test_a_context_swept_is_the_length_where_none_is_asked_for() -> None:
+    for point in swept("gpt2-small", "kvcache.sequence", "--over", "context=1:3"):
+        asked = get("gpt2-small", "kvcache.sequence", "--ctx", point["context"])
+        assert point["kvcache.sequence"] == str(asked)
 
 
 def test_a_model_that_is_refused_comes_before_any_line() -> None:

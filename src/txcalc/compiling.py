@@ -6,15 +6,14 @@ letters.  Compiled code uses generated identifiers only, never names from a file
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
 import msgspec
 
-from txcalc.counting import expected_distinct, series_sum
-from txcalc.formula import symbolic
+from txcalc.counting import expected_distinct, series_sum, true_places
 from txcalc.quantity import Letter, Number, Quantity, exact
 
 Monomial = tuple[tuple[str, int], ...]
@@ -30,15 +29,12 @@ class Code(msgspec.Struct, frozen=True):
 
 
 def compiled(quantity: Quantity, letters: Sequence[str]) -> Callable[..., Number]:
-    """The derivation as a function of letters of the question, by position or by name."""
+    """The derivation as a function of letters of the question, by position."""
     code = Compiler(letters).code(quantity)
     names = ", ".join(variables(letters))
-    inner = eval(f"lambda {names}: ratio({code.above}, {code.below})", NAMESPACE)
-
-    def function(*values: Number, **named: Number) -> Number:
-        return inner(*values, *(named[letter] for letter in letters[len(values) :]))  # type: ignore[no-any-return]
-
-    function.__doc__ = f"Of {', '.join(letters)}: {symbolic(quantity)}"
+    function: Callable[..., Number] = eval(
+        f"lambda {names}: ratio({code.above}, {code.below})", NAMESPACE
+    )
     return function
 
 
@@ -57,6 +53,7 @@ NAMESPACE: dict[str, Any] = {
     "ratio": ratio,
     "series": series_sum,
     "distinct": expected_distinct,
+    "tally": true_places,
     "least": min,
     "most": max,
 }
@@ -69,10 +66,15 @@ class _Rational(msgspec.Struct, frozen=True):
 
 
 class Compiler:
-    """Turns derivations into code; letters of the question that are not chosen stay constants."""
+    """Turns derivations into code; letters that are not chosen stay constants.
 
-    def __init__(self, letters: Sequence[str]) -> None:
+    A letter of the question is chosen by its name, a dimension by the path where it was read:
+    ``places`` gives each such path one of the names.
+    """
+
+    def __init__(self, letters: Sequence[str], places: Mapping[str, str] = {}) -> None:
         self._variables = dict(zip(letters, variables(letters), strict=True))
+        self._places = places
         self._known: dict[int, tuple[Quantity, _Rational]] = {}
 
     def code(self, quantity: Quantity) -> Code:
@@ -118,9 +120,10 @@ class Compiler:
 
     def _letter(self, node: Quantity) -> _Rational:
         assert isinstance(node, Letter)
-        if not node.path and node.definition is None and node.name in self._variables:
-            return _atom(self._variables[node.name])
-        return _constant(node.value) if node.definition is None else self._rational(node.definition)
+        if node.definition is not None:
+            return self._rational(node.definition)
+        name = self._places.get(node.path) if node.path else node.name
+        return _atom(self._variables[name]) if name in self._variables else _constant(node.value)
 
     def _call(self, node: Quantity) -> _Rational:
         """An operation that is no polynomial: folded if it is constant, else one piece of code."""
@@ -141,8 +144,8 @@ class Compiler:
             case "series":
                 power, low, high, *cap = map(self._number, node.args)
                 return _atom(f"series({power}, {cap[0] if cap else None}, {low}, {high})")
-            case "distinct":
-                return _atom(f"distinct({', '.join(map(self._number, node.args))})")
+            case "distinct" | "tally":
+                return _atom(f"{node.op}({', '.join(map(self._number, node.args))})")
             case _:
                 raise KeyError(node.op)
 

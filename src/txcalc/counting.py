@@ -38,9 +38,14 @@ def _sum_of_squares(n: int, cap: int | None) -> int:
 
 def tally(n: Quantity, pattern: tuple[bool, ...]) -> Quantity:
     """How many places of ``pattern``, repeated endlessly, are true among its first ``n``."""
-    whole, rest = divmod(int(n.value), len(pattern))
-    value = whole * sum(pattern) + sum(pattern[:rest])
-    return Quantity(value, "", "tally", (n, *(ONE if place else ZERO for place in pattern)))
+    places = tuple(ONE if place else ZERO for place in pattern)
+    return Quantity(true_places(int(n.value), *pattern), "", "tally", (n, *places))
+
+
+def true_places(n: int, *pattern: int) -> int:
+    """The number that :func:`tally` stands for."""
+    whole, rest = divmod(n, len(pattern))
+    return whole * sum(pattern) + sum(pattern[:rest])
 
 
 def distinct(n_experts: Quantity, top_k: Quantity, tokens: Quantity) -> Quantity:

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from txcalc.accounts import ask
-from txcalc.accounts.question import LETTERS, Question
+from txcalc.accounts.question import LETTERS, Question, positive
 from txcalc.compiling import compiled
 from txcalc.errors import AddressError, OptionError, nearest
+from txcalc.formula import symbolic
 from txcalc.model import Model
 from txcalc.quantity import Number
 from txcalc.report import Report
@@ -106,19 +107,32 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
 def function(
     model: Model | str, address: str, *letters: str, **options: Any
 ) -> Callable[..., Number]:
-    """The same derivation as a function of letters (``ctx``, ``batch``, ...), given by position.
+    """The same derivation as a function of letters (``ctx``, ``batch``, ...), by position or name.
 
     Of a letter that the figure does not depend on, it is constant.
 
     Raises:
         AddressError: no such figure, or more than one.
-        OptionError: a name that is no letter of a question.
+        OptionError: a name that is no letter of a question; and by the function itself, a letter
+            that is missing, given twice or unknown, or that is no whole number from 1 to 10^15.
     """
     for letter in letters:
         if letter not in LETTERS:
             raise OptionError(f"no letter {letter!r}{nearest(letter, list(LETTERS))}")
-    figure = ask.report_of(address, _loaded(model), _question(options)).find(address)
-    return compiled(figure, letters)
+        if letters.count(letter) > 1:
+            raise OptionError(f"the letter {letter!r} is given twice")
+    given = options | {letter: 1 for letter in letters if options.get(letter) is None}
+    figure = ask.report_of(address, _loaded(model), _question(given)).find(address)
+    inner = compiled(figure, letters)
+
+    def of_letters(*values: int, **named: int) -> Number:
+        point = dict(zip(letters, values, strict=False)) | named
+        if len(values) + len(named) != len(letters) or set(point) != set(letters):
+            raise OptionError(f"one number each is needed of {', '.join(letters) or 'nothing'}")
+        return inner(*(positive(letter, point[letter]).value for letter in letters))
+
+    of_letters.__doc__ = f"Of {', '.join(letters)}: {symbolic(figure)}"
+    return of_letters
 
 
 def params(model: Model | str) -> Answer:

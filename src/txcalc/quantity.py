@@ -6,7 +6,7 @@ automatic-differentiation engine. Equality looks at value and unit alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
@@ -217,6 +217,31 @@ def same_derivation(a: Quantity, b: Quantity) -> bool:
     if isinstance(a, Letter) and isinstance(b, Letter) and a.name != b.name:
         return False
     return all(map(same_derivation, a.args, b.args))
+
+
+def same_structure(a: Quantity, b: Quantity, places: Container[str]) -> bool:
+    """Whether two derivations differ at most in the values of letters read at ``places``."""
+    pairs, seen = [(a, b)], set()
+    while pairs:
+        x, y = pairs.pop()
+        if (id(x), id(y)) in seen:
+            continue
+        seen.add((id(x), id(y)))
+        if x.op != y.op or x.unit != y.unit or len(x.args) != len(y.args):
+            return False
+        pairs.extend(zip(x.args, y.args, strict=True))
+        if isinstance(x, Letter) and isinstance(y, Letter):
+            if (x.name, x.path) != (y.name, y.path):
+                return False
+            if x.definition is not None and y.definition is not None:
+                pairs.append((x.definition, y.definition))
+                continue
+            if x.definition is not y.definition:
+                return False
+        fixed = x.op == "const" or (isinstance(x, Letter) and x.path not in places)
+        if fixed and x.value != y.value:
+            return False
+    return True
 
 
 @lru_cache(maxsize=64)

@@ -10,23 +10,23 @@ from typing import Literal
 
 import msgspec
 
-from txcalc.accounts import ask
 from txcalc.accounts.question import LETTERS, Question
 from txcalc.compiling import NAMESPACE, Code, Compiler, ratio, variables
-from txcalc.errors import OptionError
 from txcalc.quantity import Number
-from txcalc.sources.load import load
+from txcalc.sized import Sized
+from txcalc.sources import edits
+from txcalc.sources.load import read
 
 CHUNK = 8192
-MOST_KEPT = 256
-"""Compiled functions at once."""
-
+CHUNK_OF_SIZES = 64
+MOST_CHECKED = 256
+"""Combinations of models and sizes that are checked before the first line."""
 
 Fmt = Literal["csv", "json"]
 Value = int | str
 Values = Sequence[Value]
 Lines = Callable[..., str]
-"""Of a line's start, the innermost values, and the outer letters: as many lines of text."""
+"""Of a line's start, the innermost values, and the outer numbers: as many lines of text."""
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -62,59 +62,56 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             TxcalcError: whatever a point of the sweep would be refused for.
         """
         *outer, inner = self.axes
-        compiled = self._checked(fmt)
+        names = [axis.name for axis in self.axes]
+        derived = self._checked()
+        written: dict[str, Lines] = {}
+        known: dict[object, str] = {}
         for values in product(*(axis.values for axis in outer)):
-            for chunk in _chunks(inner):
-                point = dict(zip((a.name for a in self.axes), (*values, chunk[0]), strict=True))
-                fixed = tuple(point[a.name] for a in self.axes if a.name not in LETTERS)
-                if fixed not in compiled:
-                    if len(compiled) >= MOST_KEPT:
-                        compiled.clear()
-                    compiled[fixed] = self._compile(point, fmt)
-                start = _start([axis.name for axis in outer], values, fmt)
-                letters = [v for a, v in zip(outer, values, strict=True) if a.name in LETTERS]
-                yield len(chunk), compiled[fixed](start, chunk, *letters)
+            start = _start(names[:-1], values, fmt)
+            fixed = [v for a, v in zip(outer, values, strict=True) if a.name not in LETTERS]
+            numbers = [v for a, v in zip(outer, values, strict=True) if a.name != "model"]
+            for i, chunk in enumerate(_chunks(inner)):
+                told = chunk[:1] if inner.name in LETTERS else chunk
+                place = (*fixed, 0 if inner.name in LETTERS else i)
+                if place not in known:
+                    points = (dict(zip(names, (*values, v), strict=True)) for v in told)
+                    [known[place]] = {self._check(point, derived) for point in points}
+                model = known[place]
+                if model not in written:
+                    written[model] = self._writer(derived[model], fmt)
+                yield len(chunk), written[model](start, chunk, *numbers)
 
-    def _checked(self, fmt: Fmt) -> dict[tuple[Value, ...], Lines]:
-        """The functions of all models and dimensions, where they are few: before any output."""
+    def _checked(self) -> dict[str, Sized]:
+        """The derivations of the first models and sizes: what is refused comes before any line."""
         first = {axis.name: axis.values[0] for axis in self.axes}
         fixed = [axis for axis in self.axes if axis.name not in LETTERS]
-        count = prod(len(axis.values) for axis in fixed)
-        if count > MOST_KEPT:
-            return {}
-        return {
-            values: self._compile(
-                first | dict(zip((a.name for a in fixed), values, strict=True)), fmt
-            )
-            for values in product(*(axis.values for axis in fixed))
-        }
+        names = [axis.name for axis in fixed]
+        derived: dict[str, Sized] = {}
+        for values in islice(product(*(axis.values for axis in fixed)), MOST_CHECKED):
+            self._check(first | dict(zip(names, values, strict=True)), derived)
+        return derived
 
-    def _compile(self, point: Mapping[str, Value], fmt: Fmt) -> Lines:
-        """The function that writes the lines of one model, whatever its letters are."""
-        letters = [axis.name for axis in self.axes if axis.name in LETTERS]
-        sizes = [f"{n}={v}" for n, v in point.items() if n not in (*LETTERS, "model")]
+    def _check(self, point: Mapping[str, Value], derived: dict[str, Sized]) -> str:
+        """The model of a point, once its derivations are known to hold there."""
         name = str(point.get("model", self.model))
-        try:
-            model = load(name, [*self.changes, *sizes], type_=self.type_)
-        except OptionError as error:
-            told = str(error)
-            for size in sizes:
-                told = told.replace(f"--set {size}", f"--over {size}")
-            raise OptionError(told) from None
-        asked = {name: point[name] for name in letters}
-        question = msgspec.structs.replace(self.question, **asked)
-        compiler = Compiler(letters)
-        codes = []
-        for address in self.addresses:
-            figure = ask.report_of(address, model, question).find(address)
-            codes.append(compiler.code(figure))
-        return self._writer(codes, letters, fmt)
+        sizes = {n: int(v) for n, v in point.items() if n not in (*LETTERS, "model")}
+        if name not in derived:
+            tree, file, _ = read(name, type_=self.type_)
+            edits.apply(tree, self.changes, file)
+            asked = {n: v for n, v in point.items() if n in LETTERS}
+            question = msgspec.structs.replace(self.question, **asked)
+            derived[name] = Sized(tree, file, sizes, self.addresses, question)
+        derived[name].check(sizes)
+        return name
 
-    def _writer(self, codes: Sequence[Code], letters: Sequence[str], fmt: Fmt) -> Lines:
+    def _writer(self, derived: Sized, fmt: Fmt) -> Lines:
+        """The function that writes the lines of one model, whatever its letters and sizes are."""
         inner = self.axes[-1].name
+        letters = [axis.name for axis in self.axes if axis.name != "model"]
+        compiler = Compiler(letters, derived.places)
+        cells = [_cell(compiler.code(figure), fmt) for figure in derived.figures]
         names = dict(zip(letters, variables(letters), strict=True))
         fast = names.pop(inner, "v")
-        cells = [_cell(code, fmt) for code in codes]
         namespace = NAMESPACE | {"plain": _plain, "exactly": _exactly}
         if fmt == "json":
             keys = [json.dumps(name) for name in (inner, *self.addresses)]
@@ -132,12 +129,10 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _chunks(axis: Axis) -> Iterator[Values]:
-    """The innermost values: many at once where a compiled function serves them all."""
-    if axis.name not in LETTERS:
-        yield from ([value] for value in axis.values)
-        return
+    """The innermost values: as many at once as one function writes before a signal is heard."""
+    size = 1 if axis.name == "model" else CHUNK if axis.name in LETTERS else CHUNK_OF_SIZES
     values = iter(axis.values)
-    while chunk := list(islice(values, CHUNK)):
+    while chunk := list(islice(values, size)):
         yield chunk
 
 

@@ -78,7 +78,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         if value is None:
             if model.context is None:
                 raise RefusedError(f"{model.name} states no context of its own: give --{name}")
-            return asked(name, model.context.value)
+            return defined(name, model.context, about=MEANINGS[name])
         return positive(name, value)
 
     def workload(
@@ -124,13 +124,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return f"{name} {self.length(model, name, value).value:,}{own}"
 
 
-def positive(name: str, value: int) -> Letter:
+def positive(name: str, value: object) -> Letter:
     """A letter of the question.
 
     Raises:
-        OptionError: a number below 1 or above 10^15.
+        OptionError: no whole number, or one below 1 or above 10^15.
     """
-    if not 0 < value <= MAX_TOKENS:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_TOKENS:
         raise OptionError(f"--{name} {value}: a whole number from 1 to 10^15 is needed")
     return asked(name, value)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from txcalc.errors import OptionError, nearest
@@ -10,10 +10,12 @@ from txcalc.sources import strict_yaml
 from txcalc.sources.decoder import LETTER_NAMES
 from txcalc.sources.description import build
 
+Path = tuple[str, ...]
+
 _FIELDS = {letter: field for field, letter in LETTER_NAMES.items()}
 
 
-def apply(tree: Any, edits: Sequence[str], file: str) -> None:
+def apply(tree: Any, edits: Sequence[str], file: str, option: str = "--set") -> None:
     """Carries out each ``NAME=V`` or ``PATH=V`` on the tree, in the order given.
 
     Raises:
@@ -22,64 +24,77 @@ def apply(tree: Any, edits: Sequence[str], file: str) -> None:
     for edit in edits:
         name, sign, text = edit.partition("=")
         if not sign or not name:
-            raise OptionError(f"--set {edit}: NAME=VALUE or PATH=VALUE is needed")
-        value = strict_yaml.load(text, f"--set {edit}")
-        for parent, key in _targets(tree, name, edit, file):
-            parent[key] = value
+            raise OptionError(f"{option} {edit}: NAME=VALUE or PATH=VALUE is needed")
+        value = strict_yaml.load(text, f"{option} {edit}")
+        try:
+            paths = places(tree, name, file)
+        except OptionError as error:
+            raise OptionError(f"{option} {edit}: {error}") from None
+        for *parent, key in paths:
+            get(tree, parent)[key] = value
 
 
-Target = tuple[Any, str]
+def places(tree: Any, name: str, file: str) -> list[Path]:
+    """Where in a tree the fields stand that a name, or the end of a path, means.
 
-
-def _targets(tree: Any, name: str, edit: str, file: str) -> list[Target]:
+    Raises:
+        OptionError: no such field, or several that do not agree.
+    """
     if "." in name:
-        return [_field(tree, name, edit, file)]
+        return [_field(tree, name, file)]
     written = [
         path for path, value in _leaves(tree)
         if path[-1] == _FIELDS.get(name, name) and type(value) is int
     ]  # fmt: skip
     paths = written or _derived(tree, name, file)
     if not paths:
-        return [_field(tree, name, edit, file)]
-    values = {path: _get(tree, path) for path in paths}
+        return [_field(tree, name, file)]
+    values = {path: get(tree, path) for path in paths}
     if len(set(values.values())) > 1:
         listed = ", ".join(f"{'.'.join(path)} = {value}" for path, value in values.items())
-        raise OptionError(f"--set {edit}: {name} has several values; name one path of {listed}")
-    return [(_get(tree, path[:-1]), path[-1]) for path in paths]
+        raise OptionError(f"{name} has several values; name one path of {listed}")
+    return paths
 
 
-def _derived(tree: Any, name: str, file: str) -> list[tuple[str, ...]]:
+def get(tree: Any, path: Iterable[str]) -> Any:
+    """What stands at a path, or None."""
+    for key in path:
+        tree = tree.get(key)
+    return tree
+
+
+def _derived(tree: Any, name: str, file: str) -> list[Path]:
     """Where a dimension stands that the description leaves out and the model defines."""
     dims = build(tree, file).dims
     return [tuple(path.split(".")) for path, letter in dims.items() if letter.name == name]
 
 
-def _field(tree: Any, name: str, edit: str, file: str) -> Target:
+def _field(tree: Any, name: str, file: str) -> Path:
     """The one field whose path ends in ``name``; its mapping has to be there."""
     *parent, key = name.split(".")
     holders = [path for path in _mappings(tree) if _ends_in(path, parent)]
-    there = [path for path in holders if key in _get(tree, path)]
+    there = [path for path in holders if key in get(tree, path)]
     if not parent and not there:
         dims = {letter.name for letter in build(tree, file).dims.values()}
         known = sorted({path[-1] for path, _ in _leaves(tree)} | dims)
-        raise OptionError(f"--set {edit}: nothing is called {name!r}{nearest(name, known)}")
+        raise OptionError(f"nothing is called {name!r}{nearest(name, known)}")
     if not holders:
         known = [".".join(path) for path in _mappings(tree) if path]
         wanted = ".".join(parent)
-        raise OptionError(f"--set {edit}: no field {wanted!r}{nearest(wanted, known)}")
+        raise OptionError(f"no field {wanted!r}{nearest(wanted, known)}")
     found = there or holders
     exact = [path for path in found if list(path) == parent]
     if len(found) > 1 and not exact:
         listed = ", ".join(".".join((*path, key)) for path in found)
-        raise OptionError(f"--set {edit}: {name} stands in several places; name one of {listed}")
-    return _get(tree, (exact or found)[0]), key
+        raise OptionError(f"{name} stands in several places; name one of {listed}")
+    return (*(exact or found)[0], key)
 
 
-def _ends_in(path: tuple[str, ...], end: list[str]) -> bool:
+def _ends_in(path: Path, end: list[str]) -> bool:
     return not end or list(path[-len(end) :]) == end
 
 
-def _leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     for key, value in tree.items() if isinstance(tree, dict) else ():
         if isinstance(value, dict):
             yield from _leaves(value, (*path, key))
@@ -87,14 +102,8 @@ def _leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield (*path, key), value
 
 
-def _mappings(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _mappings(tree: Any, path: Path = ()) -> Iterator[Path]:
     if isinstance(tree, dict):
         yield path
         for key, value in tree.items():
             yield from _mappings(value, (*path, key))
-
-
-def _get(tree: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        tree = tree.get(key)
-    return tree

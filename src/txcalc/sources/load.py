@@ -31,10 +31,14 @@ def load(
         OptionError: an edit that cannot be carried out.
     """
     tree, file, warnings = read(name, type_=type_, strict=strict)
-    if changes:
-        edits.apply(tree, changes, file)
-        file += "".join(f" with --set {change}" for change in changes)
-    return msgspec.structs.replace(description.build(tree, file), warnings=warnings)
+    return msgspec.structs.replace(built(tree, file, changes), warnings=warnings)
+
+
+def built(tree: Any, file: str, changes: Sequence[str], option: str = "--set") -> Model:
+    """The model of a description tree, which is changed; ``option`` is what errors call that."""
+    edits.apply(tree, changes, file, option)
+    told = "".join(f" with {option} {change}" for change in changes)
+    return description.build(tree, file + told)
 
 
 def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
@@ -43,7 +47,7 @@ def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
         return _fetched(name, type_=type_, strict=strict)
     path = "-" if name == "-" else bundled.find(name)
     if path.endswith((".yaml", ".yml")):
-        return strict_yaml.read(path), path, []
+        return strict_yaml.read(path), name, []
     from txcalc.sources import huggingface
 
     if path == "-":
