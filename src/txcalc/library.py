@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
-
 from txcalc.accounts import ask
-from txcalc.accounts.question import LETTERS, Question, positive
+from txcalc.accounts.options import question
+from txcalc.accounts.question import LETTERS, positive
 from txcalc.compiling import compiled
 from txcalc.errors import AddressError, OptionError, nearest
 from txcalc.formula import symbolic
@@ -101,7 +100,7 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
         OptionError: an option that is not known or cannot be used.
         RefusedError: a figure that the model cannot have.
     """
-    return ask.report_of(address, _loaded(model), _question(options)).find(address).value
+    return ask.report_of(address, _loaded(model), question(options)).find(address).value
 
 
 def function(
@@ -122,7 +121,7 @@ def function(
         if letters.count(letter) > 1:
             raise OptionError(f"the letter {letter!r} is given twice")
     given = options | {letter: 1 for letter in letters if options.get(letter) is None}
-    figure = ask.report_of(address, _loaded(model), _question(given)).find(address)
+    figure = ask.report_of(address, _loaded(model), question(given)).find(address)
     inner = compiled(figure, letters)
 
     def of_letters(*values: int, **named: int) -> Number:
@@ -171,19 +170,8 @@ def generation(model: Model | str, **options: Any) -> Answer:
 
 
 def _answer(account: str, model: Model | str, options: dict[str, Any]) -> Answer:
-    return Answer(ask.account(account, _loaded(model), _question(options)), account)
+    return Answer(ask.account(account, _loaded(model), question(options)), account)
 
 
 def _loaded(model: Model | str) -> Model:
     return load(model) if isinstance(model, str) else model
-
-
-def _question(options: dict[str, Any]) -> Question:
-    known = list(Question.__struct_fields__)
-    for name in options:
-        if name not in known:
-            raise OptionError(f"no option {name!r}{nearest(name, known)}")
-    try:
-        return msgspec.convert(options, Question)
-    except msgspec.ValidationError as error:
-        raise OptionError(str(error)) from None

@@ -6,14 +6,13 @@ import os
 import re
 from fractions import Fraction
 
-import msgspec
-
 from txcalc.accounts import ask
+from txcalc.accounts.options import question, typed
 from txcalc.accounts.question import Question
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
 from txcalc.claims.expression import evaluate
 from txcalc.claims.written import Written, WrittenError, read, towards_zero
-from txcalc.errors import OptionError, TxcalcError, nearest
+from txcalc.errors import OptionError, TxcalcError
 from txcalc.explain import explain
 from txcalc.model import Model
 from txcalc.numerals import binary, decimal
@@ -21,6 +20,9 @@ from txcalc.quantity import Quantity
 from txcalc.report import Report
 from txcalc.sources import bundled
 from txcalc.sources.load import load
+
+_BESIDE = ("set", "type")
+"""Options about the model, not the question."""
 
 
 def check(claim: Claim, place: Place) -> Verdict:
@@ -168,15 +170,8 @@ def _ask(claim: Claim, folder: str) -> tuple[Model, Question]:
         raise OptionError("options: set is NAME=V or a list of such")
     if not isinstance(type_, str | None):
         raise OptionError("options: type is a word")
-    known = [*(f for f in Question.__struct_fields__ if f != "tokens"), "set", "type"]
-    for name in options:
-        if name not in known:
-            raise OptionError(f"unknown option {name!r}{nearest(name, known)}")
-    try:
-        question = msgspec.convert(options, Question, strict=False)
-    except msgspec.ValidationError as error:
-        raise OptionError(f"options: {error}") from None
-    return load(_found(claim.model, folder), changes, type_=type_), question
+    asked = question({name: typed(value) for name, value in options.items()}, _BESIDE)
+    return load(_found(claim.model, folder), changes, type_=type_), asked
 
 
 def _found(name: str, folder: str) -> str:

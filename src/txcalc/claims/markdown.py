@@ -13,22 +13,25 @@ import msgspec
 
 from txcalc.claims.claim import Claim, Place, Relation
 from txcalc.claims.code import without_code
-from txcalc.claims.written import NUMBER
-from txcalc.errors import TxcalcError
+from txcalc.claims.units import NAMES
+from txcalc.claims.written import NUMBER, unreadable
+from txcalc.errors import TxcalcError, nearest
 
 MAX_COMMENT = 4000
 _REACH = 200
 """Signs before a comment that are searched for its number."""
 
-_OPENING = re.compile(r"<!--\s*txcalc:")
+_OPENING = re.compile(r"<!--\s*(?P<word>txcalc(?:\s*[:：]|(?=\s)))", re.IGNORECASE)
 _AT_END = re.compile(rf"(?<![0-9A-Za-z_.,/])(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?[*_`]*\s?$")
 _SIGN = re.compile(r"(?P<sign>[<>≈~≥≤]|&[lg]t;|\babout|\bca\.?|約|约)\s?[*_`]*$")
 _QUOTE = re.compile(r"[>\s]*")
+_LIKE_ONE = re.compile(r"(?P<text>[0-9][^\s|]*[0-9]|[0-9])[*_`]*\s?$")
 _EARLIER = re.compile(
     r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—~/x×]|to|or)?\s?[*_`]*$"
 )
 _OPTION = re.compile(r"(?P<name>[a-z_-]+)=(?P<value>\S+)")
 _RELATIONS: dict[str, Relation] = {">": "over", "<": "under", "&gt;": "over", "&lt;": "under"}
+_NO_NUMBER = "no number stands right before the comment"
 
 
 class MarkdownError(TxcalcError):
@@ -49,11 +52,14 @@ class _Number(msgspec.Struct, frozen=True):
 def claims(text: str, file: str) -> Iterator[Found]:
     """Every claim of a Markdown text, or what is wrong with it, and where it stands."""
     line = seen = 0
-    for opening, comment, at in _comments(without_code(text)):
+    for match, comment, at in _comments(without_code(text)):
+        opening = match.start()
         line += text.count("\n", seen, opening)
         seen = opening
         place = Place(file, line + 1)
         try:
+            if match["word"] != "txcalc:":
+                raise MarkdownError(f"a claim begins with 'txcalc:', not {match['word']!r}")
             if comment is None:
                 raise MarkdownError("the comment is never closed")
             before = text[max(0, opening - _REACH) : opening].rpartition("\n")[2]
@@ -66,15 +72,15 @@ def claims(text: str, file: str) -> Iterator[Found]:
             yield error, place
 
 
-def _comments(text: str) -> Iterator[tuple[int, str | None, int]]:
-    """Where each comment opens, what it says if it ends, and how many of its line are before it."""
+def _comments(text: str) -> Iterator[tuple[re.Match[str], str | None, int]]:
+    """How each comment opens, what it says if it ends, and how many of its line are before it."""
     at = on_line = 0
     while match := _OPENING.search(text, at):
         on_line = 0 if "\n" in text[at : match.start()] else on_line + 1
         if at == 0:
             on_line = 0
         end = text.find("-->", match.end())
-        yield match.start(), None if end < 0 else text[match.end() : end], on_line
+        yield match, None if end < 0 else text[match.end() : end], on_line
         at = len(text) if end < 0 else end + 3
 
 
@@ -87,11 +93,10 @@ def _number(before: str) -> _Number:
     """The number that ends a piece of a line."""
     found = _AT_END.search(before)
     if found is None:
-        raise MarkdownError("no number stands right before the comment")
-    if found["word"]:
-        raise MarkdownError(
-            f"no number stands right before the comment: {found['word'].strip()!r} is no unit"
-        )
+        like = _LIKE_ONE.search(before)
+        raise MarkdownError(unreadable(like["text"]) if like else _NO_NUMBER)
+    if word := (found["word"] or "").strip():
+        raise MarkdownError(f"{_NO_NUMBER}: {word!r} is no unit{nearest(word, NAMES)}")
     lead = before[: found.start()]
     sign = _SIGN.search(lead)
     if sign and not _QUOTE.fullmatch(lead):

@@ -28,6 +28,7 @@ _WHOLE = re.compile(
     rf"(?P<sign>[-−]?)(?:(?P<above>[0-9]+)/(?P<below>[0-9]+)"
     rf"|(?P<digits>{_DIGITS})(?P<power>{_POWER})?)(?P<unit>\s?[^0-9\s].*)?"
 )
+_GROUPS = re.compile(r"[0-9]{1,3}(?:[.'’_ \u00a0\u202f][0-9]{3})+")
 Rounding = Callable[[Fraction], int]
 
 
@@ -126,9 +127,17 @@ def towards_zero(value: Fraction) -> int:
 def _match(text: str) -> re.Match[str]:
     match = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if match is None:
-        shown = text if len(text) <= 40 else f"{text[:37]}..."
-        raise WrittenError(f"{shown!r} is no number that can be read, as 124M, 9 GiB or 66.7%")
+        raise WrittenError(unreadable(text))
     return match
+
+
+def unreadable(text: str) -> str:
+    """What is wrong with a text that should have been a number, and what would be right."""
+    shown = text if len(text) <= 40 else f"{text[:37]}..."
+    right = "as 124,439,808, 124M, 9.5 GiB or 66.7%"
+    if _GROUPS.fullmatch(text):
+        right = f"as {re.sub('[^0-9]', ',', text)}, with commas between thousands"
+    return f"{shown!r} is no number that can be read; write it {right}"
 
 
 def _exponent(power: str) -> int:

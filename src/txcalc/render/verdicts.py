@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
@@ -83,10 +84,15 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 def as_github(verdicts: Sequence[Verdict]) -> str:
     """One annotation for each claim that does not hold."""
     return "".join(
-        f"::error file={_property(v.place.file)},line={v.place.line}::{_one_line(told(v))}\n"
+        f"::error file={_property(_path(v.place.file))},line={v.place.line}::{_one_line(told(v))}\n"
         for v in verdicts
         if not v.holds
     )
+
+
+def _path(file: str) -> str:
+    """As GitHub names a file: it shows no annotation at ``./page.md``."""
+    return os.path.normpath(file).replace(os.sep, "/")
 
 
 def _one_line(text: str) -> str:

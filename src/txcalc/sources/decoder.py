@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
 from txcalc.errors import DescriptionError, nearest
 from txcalc.parts.base import Part
 from txcalc.quantity import Letter, Quantity, const
+from txcalc.wording import told
 
 MAX_SIZE = 10**15
 LETTER_NAMES = {"count": "n_layers"}
@@ -33,9 +33,8 @@ class Decoder:
         try:
             decoded = msgspec.convert(tree, kind, dec_hook=_letter)
         except msgspec.ValidationError as error:
-            message, _, below = str(error).partition(" - at `$")
-            field = below.rstrip("`").lstrip(".")
-            self.refuse(".".join(p for p in (path, field) if p), _plain(message, kind, field))
+            field, problem = told(error, kind)
+            self.refuse(".".join(p for p in (path, field) if p), problem)
         self.bind(decoded, path)
         return decoded
 
@@ -83,40 +82,6 @@ class Decoder:
     def refuse(self, path: str, message: str) -> NoReturn:
         """Ends with an error at a field."""
         raise DescriptionError(message, where=f"{self._file}: {path}" if path else self._file)
-
-
-_TYPES = {
-    "bool": "true or false", "array": "a list", "object": "a mapping", "str": "a word",
-    "int": "a whole number", "null": "nothing",
-}  # fmt: skip
-
-_NO_WORD = "Invalid enum value "
-
-
-def _plain(message: str, kind: type[msgspec.Struct], field: str) -> str:
-    """What msgspec found wrong, in the words of a description."""
-    if message.startswith("Expected"):
-        wanted, got = (
-            " or ".join(_TYPES.get(name, name) for name in names.split(" | "))
-            for names in re.findall("`([^`]*)`", message)
-        )
-        return f"{wanted} is needed, not {got}"
-    if message.startswith(_NO_WORD):
-        word = message.removeprefix(_NO_WORD)[1:-1]
-        return f"{word!r} is not known{nearest(word, _choices(kind, field))}"
-    return message[0].lower() + message[1:].replace("`", "'")
-
-
-def _choices(kind: type[msgspec.Struct], field: str) -> list[str]:
-    """The words that a field may be."""
-    hint = get_type_hints(kind).get(re.split(r"[.\[]", field)[0])
-    found: list[str] = []
-    hints = [hint]
-    while hints:
-        inner = get_args(hints.pop())
-        found += [word for word in inner if isinstance(word, str)]
-        hints += [each for each in inner if not isinstance(each, str)]
-    return found
 
 
 def _below(path: str, field: str) -> str:

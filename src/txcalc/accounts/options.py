@@ -1,0 +1,40 @@
+"""Options by name, as a caller or a document gives them, to a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from txcalc.accounts.question import Question
+from txcalc.errors import OptionError, nearest
+from txcalc.wording import told
+
+KNOWN = tuple(name for name in Question.__struct_fields__ if name != "tokens")
+"""What figures depend on; ``tokens`` is of shapes alone."""
+
+
+def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Question:
+    """The question that options make; ``beside`` are other names that its caller reads itself.
+
+    Raises:
+        OptionError: a name that is not known, or a value of another type.
+    """
+    known = [*KNOWN, *beside]
+    for name in options:
+        if name not in known:
+            raise OptionError(f"no option {name!r}{nearest(name, known)}")
+    try:
+        return msgspec.convert(options, Question)
+    except msgspec.ValidationError as error:
+        name, problem = told(error, Question)
+        raise OptionError(f"option {name}={options[name]}: {problem}") from None
+
+
+def typed(value: object) -> object:
+    """A word as the number or the truth value that it spells; all else as it is."""
+    if not isinstance(value, str):
+        return value
+    if value.isascii() and value.isdecimal() and len(value) <= 16:
+        return int(value)
+    return {"true": True, "false": False}.get(value, value)
