@@ -171,7 +171,7 @@ def symbols(
         if isinstance(letter, Letter):
             name = printer.names[id(letter)]
             formula = "" if letter.definition is None else printer.write(letter.definition)[0]
-            where = letter.origin or letter.path or "the question"
+            where = letter.origin or letter.path or ("its formula" if formula else "the question")
             found.setdefault(
                 name,
                 Symbol(

@@ -45,6 +45,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     question: Question
     changes: Sequence[str] = ()
     type_: str | None = None
+    strict: bool = False
 
     @property
     def points(self) -> int:
@@ -96,7 +97,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         name = str(point.get("model", self.model))
         sizes = {n: int(v) for n, v in point.items() if n not in (*LETTERS, "model")}
         if name not in derived:
-            tree, file, _ = read(name, type_=self.type_)
+            tree, file, _ = read(name, type_=self.type_, strict=self.strict)
             edits.apply(tree, self.changes, file)
             asked = {n: v for n, v in point.items() if n in LETTERS}
             question = msgspec.structs.replace(self.question, **asked)

@@ -14,6 +14,7 @@ from txcalc.accounts.question import (
 )
 from txcalc.inventory import Weight
 from txcalc.model import Layers, Model
+from txcalc.parts.mla import Latent
 from txcalc.quantity import Quantity, product, total
 from txcalc.report import Figures, Report
 from txcalc.structure import ROLES
@@ -73,8 +74,18 @@ def account(model: Model, question: Question) -> Report:
             SCORES[workload.scores],
             *_phase(model, question),
         ],
-        warnings=position_warnings(model, workload.ctx, workload.source),
+        warnings=[
+            *position_warnings(model, workload.ctx, workload.source),
+            *_mla_warnings(model, question),
+        ],
     )
+
+
+def _mla_warnings(model: Model, question: Question) -> list[str]:
+    """A form of latent attention chosen for a model that has none."""
+    if question.mla is None or any(isinstance(b.attention, Latent) for b in model.blocks.values()):
+        return []
+    return [f"{model.name} has no latent attention: --mla {question.mla} means nothing"]
 
 
 def block_flops(address: str, kind: Layers, given: Pass, per_mac: Quantity) -> Figures:

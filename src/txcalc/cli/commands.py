@@ -9,6 +9,7 @@ from txcalc.accounts.catalogue import Kind
 from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.app import app
+from txcalc.cli.asking import asking
 from txcalc.cli.output import Models, answer, emit
 from txcalc.errors import UnknownModelError
 from txcalc.render.text import render
@@ -17,11 +18,10 @@ from txcalc.sources.load import load
 
 
 @app.command("params")
+@asking()
 def params(
-    models: opt.ModelArguments = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
+    models: Models,
+    question: Question,
     tensors: Annotated[
         bool, typer.Option("--tensors", help="every weight with its dims, copies and count")
     ] = False,
@@ -29,171 +29,91 @@ def params(
     fmt: opt.FormatOption = "table",
 ) -> None:
     """Parameters by component, and in total."""
-    answer(
-        "params",
-        Models(models, changes, type_, strict),
-        Question(),
-        fmt,
-        "tensors" if tensors else "figures",
-        explain=explain,
-    )
+    answer("params", models, question, fmt, "tensors" if tensors else "figures", explain=explain)
 
 
 @app.command("flops")
+@asking("ctx", "batch", "phase", "scores", "logits", "source", "mla", "macs")
 def flops(
-    models: opt.ModelArguments = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    batch: opt.Batch = 1,
-    phase: opt.PhaseOption = "token",
-    scores: opt.ScoresOption = "full",
-    logits: opt.LogitsOption = "all",
-    source: opt.Source = None,
-    mla: opt.MlaOption = None,
-    macs: opt.Macs = False,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """FLOPs of a token or a pass, with the score products."""
-    question = Question(
-        ctx=ctx,
-        batch=batch,
-        phase=phase,
-        scores=scores,
-        logits=logits,
-        source=source,
-        mla=mla,
-        macs=macs,
-    )
-    answer("flops", Models(models, changes, type_, strict), question, fmt, explain=explain)
+    answer("flops", models, question, fmt, explain=explain)
 
 
 @app.command("kvcache")
+@asking("ctx", "batch", "source", "dtype", "kv")
 def kvcache(
-    models: opt.ModelArguments = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    batch: opt.Batch = 1,
-    source: opt.Source = None,
-    dtype: opt.Dtype = "fp16",
-    kv: opt.Kv = None,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """Bytes of KV cache, and which layers keep them."""
-    question = Question(ctx=ctx, batch=batch, source=source, dtype=dtype, kv=kv)
-    answer("kvcache", Models(models, changes, type_, strict), question, fmt, explain=explain)
+    answer("kvcache", models, question, fmt, explain=explain)
 
 
 @app.command("intensity")
+@asking("prompt", "batch", "ctx", "source", "dtype", "weights", "kv")
 def intensity(
-    models: opt.ModelArguments = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    prompt: opt.Prompt = None,
-    batch: opt.Batch = 1,
-    ctx: opt.Ctx = None,
-    source: opt.Source = None,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """FLOPs per byte moved, prefill against decode."""
-    question = Question(
-        prompt=prompt, batch=batch, ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv
-    )
-    answer("intensity", Models(models, changes, type_, strict), question, fmt, explain=explain)
+    answer("intensity", models, question, fmt, explain=explain)
 
 
 @app.command("concurrency")
+@asking("ctx", "source", "dtype", "weights", "kv")
 def concurrency(
-    models: opt.ModelArguments = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    source: opt.Source = None,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """How many sequences outweigh the weights."""
-    question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
-    answer("concurrency", Models(models, changes, type_, strict), question, fmt, explain=explain)
+    answer("concurrency", models, question, fmt, explain=explain)
 
 
 @app.command("generation")
+@asking("prompt", "new", "source")
 def generation(
-    models: opt.ModelArguments = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    prompt: opt.GenerationPrompt = 20,
-    new: opt.New = 100,
-    source: opt.Source = None,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """What a cache saves when text is generated."""
-    question = Question(prompt=prompt, new=new, source=source)
-    answer(
-        "generation",
-        Models(models, changes, type_, strict),
-        question,
-        fmt,
-        "steps",
-        explain=explain,
-    )
+    answer("generation", models, question, fmt, "steps", explain=explain)
 
 
 @app.command("shapes")
+@asking("batch", "tokens", one=True)
 def shapes(
-    model: opt.ModelArgument,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    batch: opt.Batch = 1,
-    tokens: Annotated[int, typer.Option(metavar="T", help="tokens of each sequence")] = 8,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """The shape at every point of a block."""
-    answer(
-        "shapes",
-        Models([model], changes, type_, strict),
-        Question(batch=batch, tokens=tokens),
-        fmt,
-        "shapes",
-        explain=explain,
-    )
+    answer("shapes", models, question, fmt, "shapes", explain=explain)
 
 
 @app.command("show")
+@asking("ctx", "source", "dtype", "weights", "kv", one=True)
 def show(
-    model: opt.ModelArgument,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    source: opt.Source = None,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
+    models: Models,
+    question: Question,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """A model on one screen: every account in brief."""
-    question = Question(ctx=ctx, source=source, dtype=dtype, weights=weights, kv=kv)
-    answer("show", Models([model], changes, type_, strict), question, fmt, explain=explain)
+    answer("show", models, question, fmt, explain=explain)
 
 
 @app.command("models")

@@ -1,5 +1,6 @@
 """The arguments and options that commands share, each said once."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -28,6 +29,16 @@ def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
     names = (report.short(address) for report in reports for address in report.figures)
     return [name for name in names if name.startswith(incomplete)]
 
+
+def whole(text: str | int) -> int:
+    """A whole number in plain digits, as files write it."""
+    digits = str(text)
+    if not (digits.removeprefix("-").isdecimal() and digits.isascii() and len(digits) <= 100):
+        raise typer.BadParameter(f"{digits[:40]!r} is no whole number in plain digits")
+    return int(digits)
+
+
+_number = partial(typer.Option, parser=whole)
 
 MODEL = "a bundled name (see 'txcalc models'), a YAML file, a config.json or its folder, or -"
 ModelArgument = Annotated[
@@ -64,19 +75,25 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="an error where a config.json has keys that nothing reads")
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="the formula of every row")]
+Depth = Annotated[
+    int | None, _number(metavar="N", help="levels of names; default: as a line allows")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
 Ctx = Annotated[
-    int | None, typer.Option(metavar="T", help="context in tokens; default: the model's own")
+    int | None,
+    _number(metavar="T", help="context in tokens; default: the model's own"),
 ]
 Source = Annotated[
-    int | None, typer.Option(metavar="S", help="the encoder's length in tokens; default: ctx")
+    int | None,
+    _number(metavar="S", help="the encoder's length in tokens; default: ctx"),
 ]
-Batch = Annotated[int, typer.Option(metavar="B", help="sequences at once")]
+Batch = Annotated[int, _number(metavar="B", help="sequences at once")]
 Prompt = Annotated[
-    int | None, typer.Option(metavar="P", help="prompt; default: ctx, 20 for generation")
+    int | None,
+    _number(metavar="P", help="prompt; default: ctx, 20 for generation"),
 ]
-GenerationPrompt = Annotated[int, typer.Option(metavar="P", help="prompt in tokens")]
-New = Annotated[int, typer.Option(metavar="N", help="tokens to generate")]
+New = Annotated[int, _number(metavar="N", help="tokens to generate")]
+Tokens = Annotated[int, _number(metavar="T", help="tokens of each sequence")]
 PhaseOption = Annotated[Phase, typer.Option(help="what is run")]
 ScoresOption = Annotated[Scores, typer.Option(help="which attention products count")]
 LogitsOption = Annotated[Logits, typer.Option(help="positions whose logits are computed")]

@@ -8,6 +8,7 @@ from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.app import app
+from txcalc.cli.asking import FIGURE, asking
 from txcalc.cli.output import Models, emit
 
 ExplainFormat = Literal["table", "json"]
@@ -30,25 +31,11 @@ def import_(
 
 
 @app.command("get")
+@asking(*FIGURE, one=True)
 def get(
-    model: opt.ModelArgument,
+    models: Models,
     address: opt.Address,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    batch: opt.Batch = 1,
-    phase: opt.PhaseOption = "token",
-    scores: opt.ScoresOption = "full",
-    logits: opt.LogitsOption = "all",
-    source: opt.Source = None,
-    mla: opt.MlaOption = None,
-    macs: opt.Macs = False,
-    prompt: opt.Prompt = None,
-    new: opt.New = 100,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
+    question: Question,
     exact: Annotated[
         bool, typer.Option("--exact", help="a number that is no integer as n/d")
     ] = False,
@@ -56,61 +43,39 @@ def get(
     """One number and nothing else."""
     from txcalc.numerals import plain
 
-    question = Question(
-        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
-        macs=macs, prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
-    )  # fmt: skip
-    [loaded] = Models([model], changes, type_, strict).load()
+    [loaded] = models.load()
     report = ask.report_of(address, loaded, question)
     text = plain(report.find(address).value, as_fraction=exact)
     emit(f"{text}\n", report.warnings)
 
 
 @app.command("explain")
+@asking(*FIGURE, one=True)
 def explain(
-    model: opt.ModelArgument,
+    models: Models,
     address: opt.Address,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    strict: opt.Strict = False,
-    ctx: opt.Ctx = None,
-    batch: opt.Batch = 1,
-    phase: opt.PhaseOption = "token",
-    scores: opt.ScoresOption = "full",
-    logits: opt.LogitsOption = "all",
-    source: opt.Source = None,
-    mla: opt.MlaOption = None,
-    macs: opt.Macs = False,
-    prompt: opt.Prompt = None,
-    new: opt.New = 100,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
-    depth: Annotated[
-        int | None, typer.Option(metavar="N", help="levels of names; default: as a line allows")
-    ] = None,
+    question: Question,
+    depth: opt.Depth = None,
     fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
 ) -> None:
     """How a figure came to be: formula, steps and letters."""
     from txcalc.explain import explain as explained
     from txcalc.render.explanation import as_json, as_table
 
-    question = Question(
-        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
-        macs=macs, prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
-    )  # fmt: skip
-    [loaded] = Models([model], changes, type_, strict).load()
+    [loaded] = models.load()
     report = ask.report_of(address, loaded, question)
     explanation = explained(loaded, report, address, depth)
     emit(as_json(explanation) if fmt == "json" else as_table(explanation), report.warnings)
 
 
 @app.command("sweep")
+@asking(*FIGURE, one=True)
 def sweep(
-    model: opt.ModelArgument,
+    models: Models,
     addresses: Annotated[
         list[str], typer.Argument(metavar="ADDRESS...", autocompletion=opt.addresses)
     ],
+    *,
     over: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,21 +84,7 @@ def sweep(
             "several form a product, the last varies fastest",
         ),
     ] = None,
-    changes: opt.Changes = None,
-    type_: opt.Type = None,
-    ctx: opt.Ctx = None,
-    batch: opt.Batch = 1,
-    phase: opt.PhaseOption = "token",
-    scores: opt.ScoresOption = "full",
-    logits: opt.LogitsOption = "all",
-    source: opt.Source = None,
-    mla: opt.MlaOption = None,
-    macs: opt.Macs = False,
-    prompt: opt.Prompt = None,
-    new: opt.New = 100,
-    dtype: opt.Dtype = "fp16",
-    weights: opt.Weights = None,
-    kv: opt.Kv = None,
+    question: Question,
     fmt: Annotated[SweepFormat, typer.Option("--format", help="json is a line a point")] = "table",
 ) -> None:
     """Figures over ranges of letters, dimensions and models."""
@@ -141,17 +92,15 @@ def sweep(
     from txcalc.cli.stream import stream
     from txcalc.sweep import Sweep
 
-    question = Question(
-        ctx=ctx, batch=batch, phase=phase, scores=scores, logits=logits, source=source, mla=mla,
-        macs=macs, prompt=prompt, new=new, dtype=dtype, weights=weights, kv=kv,
-    )  # fmt: skip
+    [model] = models.names or []
     swept = Sweep(
         model=model,
         addresses=addresses,
         axes=axes(over or []),
         question=question,
-        changes=changes or (),
-        type_=type_,
+        changes=models.changes or (),
+        type_=models.type_,
+        strict=models.strict,
     )
     if fmt == "table":
         from txcalc.render.points import as_table
