@@ -1,8 +1,9 @@
-"""A wheel, an sdist's wheel and a checkout are the same txcalc."""
+"""A wheel, an sdist's wheel and a checkout are the same txcalc; hooks and the action call it."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -10,11 +11,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import txcalc
+from tests.running import run
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
+STALE = "125M<!-- txcalc: gpt2-small params.total -->\n"
+CLAIMS = "claims:\n- {id: total, model: gpt3, claim: params.total, value: 176B}\n"
 
 
 def _python(*arguments: str, folder: Path, path: Path) -> str:
@@ -113,3 +118,76 @@ def test_names_resolve_alike_in_wheel_sdist_and_checkout(
 def test_a_checkout_reads_the_models_that_one_edits(tmp_path: Path) -> None:
     where = "from txcalc.sources.bundled import configs; print(configs())"
     assert _python("-c", where, folder=tmp_path, path=SOURCE).strip() == str(ROOT / "configs")
+
+
+def _hook(name: str, files: list[str]) -> int:
+    """The exit code of a hook that pre-commit calls on those files that it asks for."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    (hook,) = (hook for hook in hooks if hook["id"] == name)
+    command, *arguments = [*hook["entry"].split(), *hook["args"]]
+    assert command == "txcalc"
+    return run(*arguments, *(file for file in files if re.search(hook["files"], file))).code
+
+
+def test_hooks_read_pages_and_claims_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    stale = dict.fromkeys(["-dash.md", "a page.markdown", "sub/page.md"], STALE) | dict.fromkeys(
+        ["claims.yaml", "sub/paper-claims.yml"], CLAIMS
+    )
+    others = dict.fromkeys(["values.yaml", "claims.json", "page.md.txt"], STALE)
+    for name, text in (stale | others).items():
+        Path(name).write_text(text, "utf-8")
+    assert all(_hook("txcalc-check", [name]) == 1 for name in stale)
+    assert _hook("txcalc-refresh", [*stale, *others]) == 0
+    assert all(_hook("txcalc-check", [name]) == 0 for name in stale)
+    assert all(Path(name).read_text("utf-8") == STALE for name in others)
+
+
+def _action(folder: Path, paths: str, temporary: Path) -> tuple[int, list[tuple[str, str, str]]]:
+    """The exit code of the action's last step, and its annotations: file, line and message."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    (temporary / "step.sh").write_text(action["runs"]["steps"][-1]["run"], "utf-8")
+    values = {"PYTHON": sys.executable, "RUNNER_TEMP": str(temporary), "PATHS": paths}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(temporary / "step.sh")],
+        cwd=folder, env=os.environ | {"PYTHONUTF8": "1"} | values, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert not done.stderr
+    found = []
+    for line in done.stdout.splitlines():
+        command = re.fullmatch(r"::error file=([^:,]+),line=([0-9]+)::(.+)", line)
+        assert command, line
+        found.append((_plain(command[1]), command[2], _plain(command[3])))
+    return done.returncode, found
+
+
+def _plain(text: str) -> str:
+    """What GitHub reads in a workflow command, where % stands in an escape only."""
+    signs = {"%25": "%", "%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ","}
+    return re.sub("%.{0,2}", lambda escape: signs[escape[0]], text)
+
+
+def test_the_action_annotates_files_by_the_names_that_github_has_for_them(
+    installed: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "temp").mkdir()
+    (tmp_path / "temp" / "txcalc").symlink_to(installed)
+    folder = tmp_path / "repository"
+    (folder / "docs").mkdir(parents=True)
+    odd = "docs/100%, ≈ a: b\n.md"
+    (folder / odd).write_text(f"\n{STALE}", "utf-8")
+    (folder / "two words.md").write_text(STALE, "utf-8")
+    (folder / "holds.md").write_text(STALE.replace("125M", "124M"), "utf-8")
+    (folder / "txcalc.py").write_text("raise SystemExit(3)", "utf-8")
+
+    def ask(paths: str) -> tuple[int, list[tuple[str, str]]]:
+        code, found = _action(folder, paths, tmp_path / "temp")
+        assert all(message.startswith((f"{name}:", f"./{name}:")) for name, _, message in found)
+        return code, [(name, line) for name, line, _ in found]
+
+    assert ask(".") == (1, [("two words.md", "1"), (odd, "2")])
+    assert ask("holds.md\ntwo words.md\n") == (1, [("two words.md", "1")])
+    assert ask("holds.md") == (0, [])
+    assert ask("docs/*.md") == (2, [("docs/*.md", "1")])
