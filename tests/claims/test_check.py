@@ -220,6 +220,19 @@ def test_files_that_cannot_be_read_are_told_and_the_others_checked(tmp_path: Pat
     assert "other.yaml" not in found
 
 
+def test_claims_stand_below_the_name_of_their_file(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(HOLDS, "utf-8")
+    (tmp_path / "b.md").write_text(STALE, "utf-8")
+    (tmp_path / "c.txt").write_text(STALE, "utf-8")
+    lines = run("check", tmp_path / "a.md", tmp_path / "b.md").out.splitlines()
+    first, second = (lines.index(f"{tmp_path}/{name}") for name in ("a.md", "b.md"))
+    assert any("holds" in line for line in lines[first:second])
+    assert any("fails" in line for line in lines[second:])
+    assert f"{tmp_path}/a.md" not in run("check", tmp_path / "a.md").out
+    assert "neither Markdown (.md) nor YAML" in run("check", tmp_path / "c.txt").out
+    assert "No such file" in run("check", tmp_path / "d.txt").out
+
+
 def test_github_annotations(tmp_path: Path) -> None:
     code, out, _ = check(tmp_path, HOLDS + STALE, "--format", "github")
     (line,) = out.splitlines()

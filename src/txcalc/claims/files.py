@@ -85,6 +85,7 @@ def _of_file(file: str) -> Iterator[Verdict]:
         elif file.endswith(YAML):
             yield from _of_yaml(file)
         else:
+            read_bytes(file, MAX_BYTES)
             raise DescriptionError("neither Markdown (.md) nor YAML (.yaml)", where=file)
     except DescriptionError as error:
         yield _at_its_line(file, str(error))

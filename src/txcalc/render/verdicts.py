@@ -7,7 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
+from rich.console import RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
@@ -21,16 +23,28 @@ MIN_NAME, DOCUMENTED, MARGINS = 18, 16, 13
 
 
 def as_table(verdicts: Sequence[Verdict]) -> str:
-    """One row a claim; below it, what is wrong and how the right number came to be."""
+    """A table for each file; below them, what is wrong and how the right numbers came to be."""
+    by_file: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_file.setdefault(verdict.place.file, []).append(verdict)
+    tables: list[RenderableType] = []
+    for file, of_file in by_file.items():
+        title = [Text(f"\n{file}", style="bold")] if len(by_file) > 1 else []
+        tables += [*title, _table(of_file)]
+    wrong = [line for v in verdicts if not v.holds for line in _hanging(told(v))]
+    return capture(*tables, *wrong, Text(_count(verdicts)), width=WIDTH)
+
+
+def _table(verdicts: Sequence[Verdict]) -> Table:
+    """One row a claim."""
     table = plain_table(["claim", "documented", "computed", ""], 1)
     table.columns[-1].justify = "left"
     rows = [(wrapped(_documented(v), DOCUMENTED), _computed(v), _status(v)) for v in verdicts]
-    taken = sum(max((_width(row[i]) for row in rows), default=0) for i in range(3))
+    taken = sum(max(_width(row[i]) for row in rows) for i in range(3))
     width = max(MIN_NAME, WIDTH - taken - MARGINS)
     for verdict, row in zip(verdicts, rows, strict=True):
         table.add_row(*map(Text, (wrapped(_name(verdict), width), *row)))
-    wrong = [line for v in verdicts if not v.holds for line in _hanging(told(v))]
-    return capture(table, *wrong, Text(_count(verdicts)), width=WIDTH)
+    return table
 
 
 def _width(text: str) -> int:
