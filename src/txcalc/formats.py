@@ -18,8 +18,10 @@ FORMATS: dict[str, tuple[int, int]] = {
 """Name -> (elements, bytes that hold them)."""
 
 
-def size(fmt: str, letter: str, counted: str) -> Letter:
+def size(fmt: str, letter: str, counted: str, origin: str = "") -> Letter:
     """Bytes of one of what is ``counted`` (parameters, elements) in a format, as a letter.
+
+    ``origin`` says who chose the format, where that was not the question.
 
     Raises:
         OptionError: a format that is not known.
@@ -29,4 +31,6 @@ def size(fmt: str, letter: str, counted: str) -> Letter:
     elements, held_in = FORMATS[fmt]
     unit = f"bytes/{counted.removesuffix('s')}"
     about = f"bytes of one {counted.removesuffix('s')} in {fmt}"
-    return Letter(exact(Fraction(held_in, elements)), letter, unit=unit, about=about)
+    made = Letter(exact(Fraction(held_in, elements)), letter, unit=unit, about=about)
+    made.origin = origin
+    return made

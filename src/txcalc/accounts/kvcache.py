@@ -92,7 +92,9 @@ def _layer(
         (
             product(
                 total(kept, "").counted_as("elements"),
-                kv_bytes if fmt is None else size(fmt, f"{fmt}_bytes", "elements"),
+                kv_bytes
+                if fmt is None
+                else size(fmt, f"{fmt}_bytes", "elements", "its own format"),
             )
             for fmt, kept in own.items()
         ),
