@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Literal, NoReturn, TypeVar
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
+from txcalc.sources.strict_json import shown
 
 MAX_SIZE = 10**15
 
@@ -110,17 +110,20 @@ class Config:
 
     def inner(self, *names: str) -> Config | None:
         """An object within this one, under the same task."""
-        name = self._present(names)
-        if name is None:
+        self._read.update(names)
+        found = [name for name in names if self.has(name)]
+        if not found:
             return None
+        name = found[0]
         tree = self._tree[name]
+        if any(self._tree[other] != tree for other in found):
+            self.refuse(name, f"it contradicts another name of it: {', '.join(found)}")
         if not isinstance(tree, dict):
-            self.refuse(name, f"an object is needed, not {_shown(tree)}")
+            self.refuse(name, f"an object is needed, not {shown(tree)}")
         type_ = tree.get("model_type") or ""
         if not isinstance(type_, str):
-            self.refuse(f"{name}.model_type", f"a name is needed, not {_shown(type_)}")
+            self.refuse(f"{name}.model_type", f"a name is needed, not {shown(type_)}")
         inner = Config(tree, self._file, self.task, self.at(name), type_)
-        self._read.add(name)
         self._inner.append(inner)
         return inner
 
@@ -185,10 +188,6 @@ class Config:
         """The path of a key."""
         return f"{self._path}.{name}" if self._path else name
 
-    def _present(self, names: tuple[str, ...]) -> str | None:
-        self._read.update(names)
-        return next((name for name in names if self._tree.get(name) is not None), None)
-
     def _one(self, names: tuple[str, ...], convert: Callable[[str, Any], T]) -> T | None:
         self._read.update(names)
         found = {n: convert(n, self._tree[n]) for n in names if self._tree.get(n) is not None}
@@ -217,7 +216,7 @@ class Config:
     def _items(self, name: str, convert: Callable[[str, Any], T], length: int | None) -> list[T]:
         items = self._tree[name]
         if not isinstance(items, list):
-            self.refuse(name, f"a list is needed, not {_shown(items)}")
+            self.refuse(name, f"a list is needed, not {shown(items)}")
         if length is not None and len(items) != length:
             self.refuse(name, f"{len(items)} entries for {length} layers")
         return [convert(f"{name}[{i}]", item) for i, item in enumerate(items)]
@@ -236,7 +235,7 @@ class Config:
 
     def _count(self, name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.refuse(name, f"a whole number is needed, not {_shown(value)}")
+            self.refuse(name, f"a whole number is needed, not {shown(value)}")
         if not math.isfinite(value) or value != int(value):
             self.refuse(name, f"a whole number is needed, not {value}")
         if not 0 <= value <= MAX_SIZE:
@@ -245,14 +244,14 @@ class Config:
 
     def _number(self, name: str, value: Any) -> Fraction:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.refuse(name, f"a number is needed, not {_shown(value)}")
+            self.refuse(name, f"a number is needed, not {shown(value)}")
         if not math.isfinite(value):
             self.refuse(name, f"a finite number is needed, not {value}")
         return Fraction(repr(value))
 
     def _flag(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool):
-            self.refuse(name, f"true or false is needed, not {_shown(value)}")
+            self.refuse(name, f"true or false is needed, not {shown(value)}")
         return value
 
     def _truth(self, name: str, value: Any) -> bool:
@@ -260,41 +259,5 @@ class Config:
 
     def _word(self, name: str, value: Any) -> str:
         if not isinstance(value, str):
-            self.refuse(name, f"a string is needed, not {_shown(value)}")
+            self.refuse(name, f"a string is needed, not {shown(value)}")
         return value
-
-
-def parse(text: bytes, file: str) -> dict[str, Any]:
-    """The object of a config.json.
-
-    Raises:
-        DescriptionError: no JSON, no object, duplicate keys, or nested too deep.
-    """
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        tree = dict(pairs)
-        if len(tree) < len(pairs):
-            twice = next(key for key, _ in pairs if sum(key == k for k, _ in pairs) > 1)
-            raise DescriptionError(f"the key {twice!r} stands twice", where=file)
-        return tree
-
-    try:
-        tree = json.loads(text.decode("utf-8-sig"), object_pairs_hook=unique)
-    except UnicodeDecodeError as error:
-        raise DescriptionError(f"not UTF-8 at byte {error.start}", where=file) from None
-    except json.JSONDecodeError as error:
-        where = f"{file}:{error.lineno}:{error.colno}"
-        raise DescriptionError(f"bad JSON: {error.msg}", where=where) from None
-    except (RecursionError, ValueError) as error:
-        what = "nested too deep" if isinstance(error, RecursionError) else "a number is too long"
-        raise DescriptionError(f"bad JSON: {what}", where=file) from None
-    if not isinstance(tree, dict):
-        raise DescriptionError(f"an object is needed, not {_shown(tree)}", where=file)
-    return tree
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = json.dumps(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
-from txcalc.sources.config import Config, Task, Tree, parse
+from txcalc.sources.config import Config, Task, Tree
 from txcalc.sources.families import CLASSES, TYPES, family
 from txcalc.sources.files import read_bytes
 from txcalc.sources.harmless import is_harmless
+from txcalc.sources.strict_json import parse
 
 MAX_BYTES = 4_000_000
 _ENDINGS: dict[str, Task] = {

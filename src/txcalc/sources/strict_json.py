@@ -1,0 +1,45 @@
+"""JSON as config.json files are read: one object, no key twice, and errors with their place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from txcalc.errors import DescriptionError
+
+
+def parse(text: bytes, file: str) -> dict[str, Any]:
+    """The object of a config.json.
+
+    Raises:
+        DescriptionError: no JSON, no object, duplicate keys, or nested too deep.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        tree = dict(pairs)
+        if len(tree) < len(pairs):
+            twice = next(key for key, _ in pairs if sum(key == k for k, _ in pairs) > 1)
+            raise DescriptionError(f"the key {twice!r} stands twice", where=file)
+        return tree
+
+    try:
+        tree = json.loads(text.decode("utf-8-sig"), object_pairs_hook=unique)
+    except UnicodeDecodeError as error:
+        raise DescriptionError(f"not UTF-8 at byte {error.start}", where=file) from None
+    except json.JSONDecodeError as error:
+        where = f"{file}:{error.lineno}:{error.colno}"
+        raise DescriptionError(f"bad JSON: {error.msg}", where=where) from None
+    except (RecursionError, ValueError) as error:
+        what = "nested too deep" if isinstance(error, RecursionError) else "a number is too long"
+        raise DescriptionError(f"bad JSON: {what}", where=file) from None
+    if not isinstance(tree, dict):
+        raise DescriptionError(f"an object is needed, not {shown(tree)}", where=file)
+    return tree
+
+
+def shown(value: Any) -> str:
+    """A value in an error message."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
