@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from copy import deepcopy
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -23,12 +24,15 @@ from tests.cli.test_process import TXCALC, environment, on_terminal, started
 from tests.counting import Tree
 from tests.describing import descriptions
 from tests.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
+from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.axes import axes
 from txcalc.compiling import compiled
 from txcalc.errors import DescriptionError, OptionError, RefusedError
 from txcalc.model import Model
 from txcalc.quantity import Number, is_estimate
+from txcalc.sized import Sized
+from txcalc.sources.load import built
 from txcalc.sweep import Axis, Sweep
 
 LETTERS = ("ctx", "batch", "prompt", "new")
@@ -142,6 +146,26 @@ def test_every_dimension_of_a_bundled_model_swept_is_the_same_as_set(name: str) 
             assert line == ",".join(map(str, [value, *answers]))
         swept_at_all += 1
     assert swept_at_all > 4
+
+
+@given(descriptions(), st.data())
+def test_every_dimension_of_a_generated_model_is_one_function(tree: Tree, data: Any) -> None:
+    model = load(tree)
+    size = data.draw(st.sampled_from(sizes_of(model)))
+    [own] = {int(letter.value) for letter in model.dims.values() if letter.name == size}
+    value = data.draw(st.integers(1, 4)) * own
+    question = Question(phase="prefill", scores="causal", ctx=100)
+    addresses = ["params.active", "flops.total", "intensity.all.prefill"]
+    sized = Sized(tree, "it", {size: own}, addresses, question)
+    try:
+        sized.check({size: value})
+    except (DescriptionError, OptionError):
+        assume(False)
+    changed = built(deepcopy(tree), "it", [f"{size}={value}"])
+    for address, figure in zip(addresses, sized.figures, strict=True):
+        account = address.partition(".")[0]
+        single = ask.account(account, changed, question).find(address)
+        assert compiled(figure, [size], sized.places)(value) == single.value
 
 
 def test_several_axes_form_a_product_and_the_last_varies_fastest() -> None:

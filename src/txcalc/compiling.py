@@ -28,9 +28,11 @@ class Code(msgspec.Struct, frozen=True):
     below: str
 
 
-def compiled(quantity: Quantity, letters: Sequence[str]) -> Callable[..., Number]:
-    """The derivation as a function of letters of the question, by position."""
-    code = Compiler(letters).code(quantity)
+def compiled(
+    quantity: Quantity, letters: Sequence[str], places: Mapping[str, str] = {}
+) -> Callable[..., Number]:
+    """The derivation as a function of letters that a :class:`Compiler` knows, by position."""
+    code = Compiler(letters, places).code(quantity)
     names = ", ".join(variables(letters))
     function: Callable[..., Number] = eval(
         f"lambda {names}: ratio({code.above}, {code.below})", NAMESPACE
