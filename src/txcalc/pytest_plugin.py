@@ -30,7 +30,7 @@ class ClaimsFile(pytest.File):
         """One test a claim."""
         from txcalc.claims.files import verdicts
 
-        for verdict in verdicts(str(self.path)):
+        for verdict in verdicts([str(self.path)]):
             yield ClaimTest.from_parent(self, name=verdict.claim.id, verdict=verdict)
 
 

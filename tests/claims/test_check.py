@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -60,17 +61,45 @@ def test_a_claim_in_markdown_holds(text: str, tmp_path: Path) -> None:
     assert "0 hold" not in out
 
 
+CODE = [
+    "```\n1M{}\n```", "~~~ md\n1M{}\n~~~", "`1M{}`", "``1M{} ` ``", "text\n\n    1M{}",
+    "- list\n\n  ```\n  1M{}\n  ```", "> ```\n> 1M{}\n> ```", "- item\n\n      1M{}",
+    "1. item\n\n       1M{}", "- a\n  - b\n\n        1M{}", "-     1M{}", "> a\n>\n>     1M{}",
+    "# h\n    1M{}", "    ```\n    1M{}\n    ```", "```\n    ```\n1M{}\n```", "<pre>\n1M{}\n</pre>",
+    "<script>\n1M{}\n</script>", "---\nkey: 1M{}\n---", "\\<!-- txcalc: toy params.total -->",
+    "[a]: http://a.b '1M{}'", "&lt;!-- txcalc: toy params.total --&gt;",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_code_holds_no_claims(text: str) -> None:
+    assert list(markdown.claims(text.replace("{}", TOTAL) + "\n", "page.md")) == []
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "value"),
     [
-        f"```\n1M{TOTAL}\n```\n", f"~~~ md\n1M{TOTAL}\n~~~\n", f"`1M{TOTAL}`\n",
-        f"``1M{TOTAL} ` ``\n",
-        f"text\n\n    1M{TOTAL}\n", f"- list\n\n  ```\n  1M{TOTAL}\n  ```\n",
-        f"> ```\n> 1M{TOTAL}\n> ```\n",
+        ("# 1M{}", "1M"), ("1. x\n   1M{}", "1M"), ("| a | b |\n|--|--|\n| 1 | 1M{} |", "1M"),
+        ("| a | b |\n|--|--|\n| `1 | 1M{} |", "1M"), ("- a\n  ```\n  x\n\npara 1M{}", "1M"),
+        ("# h ` x\n- `y 1M{}", "1M"), ("_1M_{}", "1M"), ("__1M__{}", "1M"), ("~~1M~~{}", "1M"),
+        ("<b>1M</b>{}", "1M"), ("[1M](http://a.b/1M){}", "1M"), ("<br>1M{}", "1M"),
+        ("2<br>1M{}", "1M"), ("<div>1M{}</div>", "1M"), ("<table><tr><td>1M{}</td>", "1M"),
+        ("2048 -> 1M{}", "1M"), ("so => 1M{}", "1M"), ("→ 1M{}", "1M"), ("`<a>` 1M{}", "1M"),
+        ("+5{}", "+5"), ("x = -5{}", "-5"), ("(5{}", "5"),
+        ("&lt;!-- txcalc: a b --&gt; 1M{}", "1M"),
+        ("`1M<!-- txcalc: gpt3 params.total -->` or 7M{}", "7M"), ("\ufeff# 1M{}", "1M"),
+        ("a\r\n> 1M{}", "1M"), ("9&nbsp;GiB{}", "9\u00a0GiB"), ("**9** GiB{}", "9 GiB"),
     ],
 )  # fmt: skip
-def test_code_holds_no_claims(text: str, tmp_path: Path) -> None:
-    assert list(markdown.claims(text, "page.md")) == []
+def test_a_number_is_what_a_reader_sees(text: str, value: str) -> None:
+    page = text.replace("{}", TOTAL)
+    [(claim, _, place)] = markdown.claims(page, "page.md")
+    assert isinstance(claim, Claim), claim
+    assert (claim.value, claim.relation) == (value, "rounds")
+    if value in text:
+        assert (page[place.start : place.end], page[place.end :][:1]) in (
+            (value, "<"), (value, "_"), (value, "~"), (value, "]"),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -105,6 +134,18 @@ def test_what_does_not_hold_ends_with_1_and_is_explained(
         (f"9 GiB/s{TOTAL}", "'GiB/s' is no unit; did you mean 'GiB'"),
         (f"124.439.808{TOTAL}", "write it as 124,439,808, with commas between thousands"),
         (f"**124_439_808**{TOTAL}", "write it as 124,439,808, with commas between thousands"),
+        (f"10^8{TOTAL}", "'10^8' is no number that can be read"),
+        (f"10<sup>8</sup>{TOTAL}", "'10^8' is no number that can be read"),
+        (f"$1.25 \\times 10^8{TOTAL}", "'10^8' is no number that can be read"),
+        (f"123'439'808{TOTAL}", "write it as 123,439,808, with commas between thousands"),
+        (f"GPT-2{TOTAL}", "'GPT-2' is no number that can be read"),
+        (f"5−5{TOTAL}", "two numbers it could mean: 5 and 5"),
+        (f"v1.13{TOTAL}", "'v1.13' is no number that can be read"),
+        (f"foo_13{TOTAL}", "'foo_13' is no number that can be read"),
+        (f"it is <= 10{TOTAL}", "'<=' before the number is not read"),
+        (f"it is >= 10{TOTAL}", "'>=' before the number is not read"),
+        (f"it is ≥ 10{TOTAL}", "'≥' before the number is not read"),
+        (f"it is >> 10{TOTAL}", "'>>' before the number is not read"),
         (f"9,5{TOTAL}", "'9,5' is no number that can be read; write it as 124,439,808, 124M"),
         ("124M<!-- TXCALC: gpt2-small params.total -->", "begins with 'txcalc:', not 'TXCALC:'"),
         ("124M<!-- txcalc gpt2-small params.total -->", "begins with 'txcalc:', not 'txcalc'"),
@@ -220,6 +261,72 @@ def test_files_that_cannot_be_read_are_told_and_the_others_checked(tmp_path: Pat
     assert "other.yaml" not in found
 
 
+def test_a_file_that_is_reached_twice_is_checked_and_refreshed_once(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->, 125M{TOTAL}\n", "utf-8")
+    (tmp_path / "link.md").symlink_to(page)
+    ran = run("check", "--write", page, page, tmp_path)
+    assert ran.code == 0, ran.out
+    assert "2 claims: 0 hold, 0 fail, 2 refreshed" in ran.out
+    now = "10 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->"
+    assert page.read_text("utf-8") == f"{now}, 124M{TOTAL}\n"
+    assert (tmp_path / "link.md").is_symlink()
+
+
+def test_a_number_that_no_digit_of_its_style_tells_is_left_with_the_reason(tmp_path: Path) -> None:
+    code, out, _ = check(tmp_path, f"1B{TOTAL}\n", "--write")
+    assert code == 1
+    assert "in its style it would be '0B', so it was left as it is" in " ".join(out.split())
+    assert (tmp_path / "page.md").read_text("utf-8") == f"1B{TOTAL}\n"
+
+
+def test_a_claim_that_cannot_be_replaced_does_not_keep_others_from_it(tmp_path: Path) -> None:
+    parted = "**9** GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->"
+    code, out, _ = check(tmp_path, f"{parted} or\n125M{TOTAL}\n", "--write")
+    assert code == 2
+    assert "markup parts the number" in out
+    assert (tmp_path / "page.md").read_text("utf-8") == f"{parted} or\n124M{TOTAL}\n"
+    folded = "claims:\n- id: a\n  model: gpt2-small\n  claim: params.total\n  value: >-\n    125M\n"
+    row = "- {id: b, model: gpt2-small, claim: params.total, value: 125M}\n"
+    code, _, _ = check(tmp_path, folded + row, "--write", name="claims.yaml")
+    assert code == 2
+    written = (tmp_path / "claims.yaml").read_text("utf-8")
+    assert written == folded + row.replace("125M", "124M")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives away")
+def test_a_refreshed_file_keeps_its_owner_and_mode(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(STALE, "utf-8")
+    page.chmod(0o640)
+    os.chown(page, 65534, 65534)
+    assert run("check", "--write", page).code == 0
+    kept = page.stat()
+    assert (kept.st_uid, kept.st_gid, kept.st_mode & 0o777) == (65534, 65534, 0o640)
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    code, out, _ = check(tmp_path, STALE, "--write")
+    assert code == 2
+    assert "No space left on device" in " ".join(out.split())
+    assert [file.name for file in tmp_path.iterdir()] == ["page.md"]
+    assert (tmp_path / "page.md").read_text("utf-8") == STALE
+
+
+def test_a_folder_is_read_without_what_is_hidden_or_installed(tmp_path: Path) -> None:
+    for name in ("a.MD", ".hidden/b.md", "node_modules/c.md", "sub/d.markdown", "e.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(HOLDS, "utf-8")
+    found = json.loads(run("check", tmp_path, "--format", "json").out)
+    assert [Path(row["file"]).name for row in found] == ["a.MD", "d.markdown"]
+
+
 def test_claims_stand_below_the_name_of_their_file(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(HOLDS, "utf-8")
     (tmp_path / "b.md").write_text(STALE, "utf-8")
@@ -229,7 +336,8 @@ def test_claims_stand_below_the_name_of_their_file(tmp_path: Path) -> None:
     assert any("holds" in line for line in lines[first:second])
     assert any("fails" in line for line in lines[second:])
     assert f"{tmp_path}/a.md" not in run("check", tmp_path / "a.md").out
-    assert "neither Markdown (.md) nor YAML" in run("check", tmp_path / "c.txt").out
+    told = " ".join(run("check", tmp_path / "c.txt").out.split())
+    assert "neither Markdown (.md) nor YAML" in told
     assert "No such file" in run("check", tmp_path / "d.txt").out
 
 
@@ -305,7 +413,7 @@ def test_a_model_beside_the_document_is_found(tmp_path: Path) -> None:
 
 
 def test_claims_of_a_line_have_names_of_their_own() -> None:
-    found = [c for c, _ in markdown.claims(f"1{TOTAL} 2{TOTAL}\n3{TOTAL}\n", "page.md")]
+    found = [c for c, _, _ in markdown.claims(f"1{TOTAL} 2{TOTAL}\n3{TOTAL}\n", "page.md")]
     assert all(isinstance(claim, Claim) for claim in found)
     assert not any(isinstance(claim, TxcalcError) for claim in found)
     assert [c.id for c in found if isinstance(c, Claim)] == ["line 1", "line 1, 2", "line 2"]

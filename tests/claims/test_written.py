@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from txcalc.claims.checking import holds
 from txcalc.claims.claim import Claim
 from txcalc.claims.written import WrittenError, above, below, read, write
+from txcalc.errors import OptionError
 
 
 def claim(value: str, relation: str = "rounds", tolerance: str = "") -> Claim:
@@ -90,6 +91,14 @@ def test_other_relations(relation: str, text: str, value: Fraction, agrees: bool
 def test_within() -> None:
     assert holds(claim("3x", "within", "2%"), read("3x", ""), Fraction(305, 100))
     assert not holds(claim("3x", "within", "1%"), read("3x", ""), Fraction(305, 100))
+    edge = claim("4", "within", "25%")
+    assert holds(edge, read("4", ""), Fraction(5))
+    assert holds(edge, read("4", ""), Fraction(3))
+    assert not holds(edge, read("4", ""), Fraction(5001, 1000))
+    assert not holds(edge, read("4", ""), Fraction(2999, 1000))
+    for share in ("0%", "100%", "1.5"):
+        with pytest.raises(OptionError, match="a share of the number"):
+            holds(claim("4", "within", share), read("4", ""), Fraction(4))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +113,8 @@ def test_within() -> None:
         ("2/3", "", Fraction(1, 2), "1/2"),
         ("3.14e23", "FLOPs", 628 * 10**22, "6.28e24"), ("2.60E+00", "", 26, "2.60E+01"),
         ("3.14×10²³", "FLOPs", 628 * 10**22, "6.28×10²⁴"), ("1.24億", "", 379603200, "3.80億"),
-        ("−3", "", -4, "−4"), ("3", "", -4, "-4"),
+        ("−3", "", -4, "−4"), ("3", "", -4, "-4"), ("+3", "", 4, "+4"), ("+3", "", -4, "-4"),
+        ("-3", "", 4, "4"), ("9.99e2", "", Fraction(9999, 10), "1.00e3"), ("8.5e2", "", 0, "0.0e2"),
     ],
 )  # fmt: skip
 def test_a_fresh_number_keeps_its_style(

@@ -110,7 +110,7 @@ def _difference(claim: Claim, written: Written, computed: Quantity) -> str:
         "rounds": "it is", "truncates": "it is", "over": "it is only", "under": "it is as much as",
         "within": f"beyond {claim.tolerance}: it is",
     }[claim.relation]  # fmt: skip
-    text = f"{told} {decimal(computed.value)} {computed.unit}".rstrip()
+    text = f"{told} {decimal(computed.value, places=12)} {computed.unit}".rstrip()
     if computed.unit == "bytes" and computed.value >= 1024:
         text += f" = {binary(computed.value)}"
     return text + _slip(claim, computed)
@@ -118,7 +118,7 @@ def _difference(claim: Claim, written: Written, computed: Quantity) -> str:
 
 def _slip(claim: Claim, computed: Quantity) -> str:
     """What a wrong unit would explain: GB for GiB, or B for a billion of bytes."""
-    if computed.unit != "bytes":
+    if computed.unit != "bytes" or claim.relation != "rounds":
         return ""
     value = Fraction(computed.value)
     for decimal_unit, binary_unit in (("kB", "KiB"), *((f"{p}B", f"{p}iB") for p in "KMGTPE")):

@@ -75,7 +75,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return not self.problem
 
 
-def unreadable(place: Place, message: str, claim: Claim | None = None) -> Verdict:
+def unreadable(
+    place: Place, message: str, claim: Claim | None = None, *, name: str = ""
+) -> Verdict:
     """The verdict on what cannot be read or computed."""
-    nothing = Claim(id=f"line {place.line}", model="", claim="", value="")
+    nothing = Claim(id=name or f"line {place.line}", model="", claim="", value="")
     return Verdict(claim=claim or nothing, place=place, problem=message, unreadable=True)

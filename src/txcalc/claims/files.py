@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from txcalc.claims.claim import Claim, Place, Verdict, unreadable
 from txcalc.errors import DescriptionError, TxcalcError
 from txcalc.sources import strict_yaml
 from txcalc.sources.files import read_bytes
+from txcalc.wording import told
 
 MAX_BYTES = 4_000_000
 MARKDOWN = (".md", ".markdown")
@@ -23,20 +24,23 @@ _LISTS_CLAIMS = re.compile(rb"^claims:", re.MULTILINE)
 _LINE = re.compile(r"^(?P<file>.*?):(?P<line>[0-9]+)(?::[0-9]+)?: (?P<message>.*)", re.DOTALL)
 
 
-def verdicts(path: str) -> Iterator[Verdict]:
-    """The verdict on every claim of a file, or of the files below a folder.
+def verdicts(paths: Iterable[str]) -> Iterator[Verdict]:
+    """The verdict on every claim of files, or of the files below folders, each file once.
 
     What cannot be read is a verdict too, so that all claims are checked.
     """
-    if not os.path.isdir(path):
-        yield from _of_file(path)
-        return
-    found = False
-    for file in _below(path):
-        found = True
-        yield from _of_file(file)
-    if not found:
-        yield unreadable(Place(path, 1), "no Markdown and no claims file in this folder")
+    seen: set[str] = set()
+    for path in paths:
+        found = False
+        for file in _below(path) if os.path.isdir(path) else [path]:
+            found = True
+            if isinstance(file, Verdict):
+                yield file
+            elif (real := os.path.realpath(file)) not in seen:
+                seen.add(real)
+                yield from _of_file(file)
+        if not found:
+            yield unreadable(Place(path, 1), "no Markdown and no claims file in this folder")
 
 
 def read_text(path: str) -> str:
@@ -55,14 +59,21 @@ def read_text(path: str) -> str:
         ) from None
 
 
-def _below(folder: str) -> Iterator[str]:
-    """The Markdown and the claims files of a folder, without what is hidden in it."""
-    for base, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+def _below(folder: str) -> Iterator[str | Verdict]:
+    """The Markdown and the claims files of a folder, without what is hidden or installed in it."""
+    unread: list[OSError] = []
+    for base, folders, names in os.walk(folder, onerror=unread.append):
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n != "node_modules")
         for name in sorted(names):
             file = os.path.join(base, name)
-            if name.endswith(MARKDOWN) or (name.endswith(YAML) and _lists_claims(file)):
+            if _is(name, MARKDOWN) or (_is(name, YAML) and _lists_claims(file)):
                 yield file
+    for error in unread:
+        yield unreadable(Place(str(error.filename), 1), f"cannot be read: {error.strerror}")
+
+
+def _is(name: str, endings: tuple[str, ...]) -> bool:
+    return name.lower().endswith(endings)
 
 
 def _lists_claims(file: str) -> bool:
@@ -75,14 +86,14 @@ def _lists_claims(file: str) -> bool:
 
 def _of_file(file: str) -> Iterator[Verdict]:
     try:
-        if file.endswith(MARKDOWN):
-            for claim, place in markdown.claims(read_text(file), file):
+        if _is(file, MARKDOWN):
+            for claim, name, place in markdown.claims(read_text(file), file):
                 yield (
-                    unreadable(place, str(claim))
+                    unreadable(place, str(claim), name=name)
                     if isinstance(claim, TxcalcError)
                     else check(claim, place)
                 )
-        elif file.endswith(YAML):
+        elif _is(file, YAML):
             yield from _of_yaml(file)
         else:
             read_bytes(file, MAX_BYTES)
@@ -93,9 +104,9 @@ def _of_file(file: str) -> Iterator[Verdict]:
 
 def _at_its_line(file: str, message: str) -> Verdict:
     """A verdict on a file that cannot be read, at the line that the message tells."""
-    told = _LINE.match(message)
-    if told and told["file"] == file:
-        return unreadable(Place(file, int(told["line"])), told["message"])
+    line = _LINE.match(message)
+    if line and line["file"] == file:
+        return unreadable(Place(file, int(line["line"])), line["message"])
     return unreadable(Place(file, 1), message.removeprefix(f"{file}: "))
 
 
@@ -114,7 +125,10 @@ def _of_yaml(file: str) -> Iterator[Verdict]:
         try:
             claim = _claim(raw, tree.get("source", ""))
         except msgspec.ValidationError as error:
-            yield unreadable(place, f"claims[{i}]: {error}")
+            field, problem = told(error, Claim)
+            yield unreadable(
+                place, f"{'.'.join(p for p in (f'claims[{i}]', field) if p)}: {problem}"
+            )
             continue
         if claim.id in known:
             yield unreadable(place, f"the id {claim.id!r} stands twice", claim)

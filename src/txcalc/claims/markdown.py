@@ -12,100 +12,106 @@ from collections.abc import Iterator
 import msgspec
 
 from txcalc.claims.claim import Claim, Place, Relation
-from txcalc.claims.code import without_code
+from txcalc.claims.comments import Comment, comments
 from txcalc.claims.units import NAMES
-from txcalc.claims.written import NUMBER, unreadable
+from txcalc.claims.written import NUMBER, not_a_number
 from txcalc.errors import TxcalcError, nearest
 
 MAX_COMMENT = 4000
 _REACH = 200
 """Signs before a comment that are searched for its number."""
 
-_OPENING = re.compile(r"<!--\s*(?P<word>txcalc(?:\s*[:：]|(?=\s)))", re.IGNORECASE)
-_AT_END = re.compile(rf"(?<![0-9A-Za-z_.,/])(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?[*_`]*\s?$")
-_SIGN = re.compile(r"(?P<sign>[<>≈~≥≤]|&[lg]t;|\babout|\bca\.?|約|约)\s?[*_`]*$")
-_QUOTE = re.compile(r"[>\s]*")
-_LIKE_ONE = re.compile(r"(?P<text>[0-9][^\s|]*[0-9]|[0-9])[*_`]*\s?$")
+_AT_END = re.compile(
+    rf"(?<![0-9A-Za-z_.,/^'’])(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?\s?$"
+)  # fmt: skip
+_SIGN = re.compile(r"(?P<sign>[-=~|!<>]*[<>]=?|[≥≤≈~]|\babout|\bca\.?|約|约)\s?$")
+_ARROW = re.compile(r"[-=~|]+>")
+_TOKEN = re.compile(r"(?P<text>[^\s|]*[0-9][^\s|]*)\s?$")
+_JOINED = re.compile(r"[0-9A-Za-z)\]][-+−–]$")
 _EARLIER = re.compile(
-    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—~/x×]|to|or)?\s?[*_`]*$"
+    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—−~/x×]|to|or)?\s?$"
 )
+_MARKUP = re.compile(r"(?:[*_~`\s]|</?[A-Za-z][^<>]*>|\]\([^()]*\)|\]\[[^\]]*\])*")
+"""What may stand in the source between a number and its comment."""
+
 _OPTION = re.compile(r"(?P<name>[a-z_-]+)=(?P<value>\S+)")
-_RELATIONS: dict[str, Relation] = {">": "over", "<": "under", "&gt;": "over", "&lt;": "under"}
+_RELATIONS: dict[str, Relation] = {">": "over", "<": "under"}
+_ABOUT = ("≈", "~", "about", "ca", "ca.", "約", "约")
 _NO_NUMBER = "no number stands right before the comment"
+_ADDRESS = re.compile(r"(?:^|\s)\(*[a-z]+\.[a-z]")
 
 
 class MarkdownError(TxcalcError):
     """A comment that is no claim."""
 
 
-Found = tuple[Claim | MarkdownError, Place]
+Found = tuple[Claim | MarkdownError, str, Place]
 
 
 class _Number(msgspec.Struct, frozen=True):
-    """The number before a comment: its text, where it starts in it, and the sign before it."""
+    """The number before a comment, and the sign before it."""
 
     text: str
-    start: int
     sign: str
 
 
 def claims(text: str, file: str) -> Iterator[Found]:
-    """Every claim of a Markdown text, or what is wrong with it, and where it stands."""
-    line = seen = 0
-    for match, comment, at in _comments(without_code(text)):
-        opening = match.start()
-        line += text.count("\n", seen, opening)
-        seen = opening
-        place = Place(file, line + 1)
+    """Every claim of a Markdown text, or what is wrong with it; its id, and where it stands."""
+    line = at = 0
+    for comment in comments(text):
+        if _is_prose(comment):
+            continue
+        at = at + 1 if comment.line == line else 0
+        line = comment.line
+        name = f"line {line}, {at + 1}" if at else f"line {line}"
+        place = Place(file, line)
         try:
-            if match["word"] != "txcalc:":
-                raise MarkdownError(f"a claim begins with 'txcalc:', not {match['word']!r}")
-            if comment is None:
+            if comment.word != "txcalc:":
+                raise MarkdownError(f"a claim begins with 'txcalc:', not {comment.word!r}")
+            if comment.body is None:
                 raise MarkdownError("the comment is never closed")
-            before = text[max(0, opening - _REACH) : opening].rpartition("\n")[2]
-            number = _number(before.rpartition("-->")[2])
-            start = opening - len(before.rpartition("-->")[2]) + number.start
-            place = Place(file, line + 1, start, start + len(number.text))
-            claim = _claim(comment, number, f"line {line + 1}")
-            yield msgspec.structs.replace(claim, id=_name(claim.id, at)), place
+            number = _number(comment.before)
+            place = Place(file, line, *_span(text, comment.start, number.text))
+            yield _claim(comment.body, number, name), name, place
         except MarkdownError as error:
-            yield error, place
+            yield error, name, place
 
 
-def _comments(text: str) -> Iterator[tuple[re.Match[str], str | None, int]]:
-    """How each comment opens, what it says if it ends, and how many of its line are before it."""
-    at = on_line = 0
-    while match := _OPENING.search(text, at):
-        on_line = 0 if "\n" in text[at : match.start()] else on_line + 1
-        if at == 0:
-            on_line = 0
-        end = text.find("-->", match.end())
-        yield match, None if end < 0 else text[match.end() : end], on_line
-        at = len(text) if end < 0 else end + 3
+def _is_prose(comment: Comment) -> bool:
+    """Whether a comment without the colon speaks of txcalc rather than to it."""
+    return comment.word[-1] not in ":：" and not _ADDRESS.search(comment.body or "")
 
 
-def _name(line: str, at: int) -> str:
-    """The id of a claim: its line, and which of the line's it is."""
-    return f"{line}, {at + 1}" if at else line
+def _span(text: str, opening: int, number: str) -> tuple[int, int]:
+    """Where the number before a comment stands in the source; nowhere if markup parts it."""
+    end = opening
+    while (at := text.rfind(number, max(0, opening - _REACH), end)) >= 0:
+        if _MARKUP.fullmatch(text, at + len(number), opening):
+            return at, at + len(number)
+        end = at + len(number) - 1
+    return 0, 0
 
 
 def _number(before: str) -> _Number:
     """The number that ends a piece of a line."""
+    before = before[-_REACH:]
     found = _AT_END.search(before)
+    token = _TOKEN.search(before)
     if found is None:
-        like = _LIKE_ONE.search(before)
-        raise MarkdownError(unreadable(like["text"]) if like else _NO_NUMBER)
+        raise MarkdownError(not_a_number(token["text"]) if token else _NO_NUMBER)
     if word := (found["word"] or "").strip():
         raise MarkdownError(f"{_NO_NUMBER}: {word!r} is no unit{nearest(word, NAMES)}")
     lead = before[: found.start()]
     sign = _SIGN.search(lead)
-    if sign and not _QUOTE.fullmatch(lead):
-        return _Number(found["number"], found.start("number"), sign["sign"])
+    if sign and not _ARROW.fullmatch(sign["sign"]):
+        return _Number(found["number"], sign["sign"])
     earlier = _EARLIER.search(lead)
     if earlier:
         both = f"{earlier['number']} and {found['number']}"
         raise MarkdownError(f"two numbers it could mean: {both}")
-    return _Number(found["number"], found.start("number"), "")
+    if token and _JOINED.search(lead):
+        raise MarkdownError(not_a_number(token["text"]))
+    return _Number(found["number"], "")
 
 
 def _claim(comment: str, number: _Number, name: str) -> Claim:
@@ -154,7 +160,7 @@ def _relation(sign: str, tolerance: str) -> Relation:
         if tolerance:
             raise MarkdownError(f"{sign!r} before the number and within={tolerance}: one of them")
         return _RELATIONS[sign]
-    if sign in ("≥", "≤"):
+    if sign and sign not in _ABOUT:
         raise MarkdownError(f"{sign!r} before the number is not read; write '>', '<' or '≈'")
     if sign and not tolerance:
         raise MarkdownError(f"{sign!r} before the number needs within=3% in the comment")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -31,62 +31,71 @@ def refresh(verdicts: Sequence[Verdict]) -> list[Verdict]:
     Misprints and figures from rounded inputs are never touched.  A file that cannot be written is
     left as it was, and its claims say so.
     """
-    fresh = [_fresh(verdict) for verdict in verdicts]
-    edits: dict[str, list[tuple[Verdict, str]]] = {}
-    for verdict, text in zip(verdicts, fresh, strict=True):
+    after = list(verdicts)
+    stale: dict[str, dict[int, str]] = {}
+    for i, verdict in enumerate(verdicts):
+        text, after[i] = _fresh(verdict)
         if text:
-            edits.setdefault(verdict.place.file, []).append((verdict, text))
-    failed = {file: _written(file, of_file) for file, of_file in edits.items()}
-    return [
-        _after(verdict, text, failed.get(verdict.place.file, "")) if text else verdict
-        for verdict, text in zip(verdicts, fresh, strict=True)
-    ]
+            stale.setdefault(verdict.place.file, {})[i] = text
+    for file, texts in stale.items():
+        written = _written(file, {i: (after[i], text) for i, text in texts.items()})
+        for i, verdict in written.items():
+            after[i] = verdict
+    return after
 
 
-def _after(verdict: Verdict, fresh: str, failed: str) -> Verdict:
-    if failed:
-        return msgspec.structs.replace(verdict, problem=failed, unreadable=True)
-    return msgspec.structs.replace(verdict, problem="", refreshed=fresh)
-
-
-def _fresh(verdict: Verdict) -> str:
-    """The number in its document's style, or nothing where that would not hold either."""
+def _fresh(verdict: Verdict) -> tuple[str, Verdict]:
+    """The number in its document's style, or nothing and why not."""
     claim, computed, written = verdict.claim, verdict.computed, verdict.written
     if verdict.holds or computed is None or written is None or claim.expect != "holds":
-        return ""
+        return "", verdict
     value = Fraction(computed.value)
     text = write(written, value, _ROUNDING[claim.relation])
     again = read(text, computed.unit)
-    says_nothing = value and not again.value
-    return text if holds(claim, again, value) and not says_nothing else ""
+    if holds(claim, again, value) and (again.value or not value):
+        return text, verdict
+    told = f"{verdict.problem}; in its style it would be {text!r}, so it was left as it is"
+    return "", msgspec.structs.replace(verdict, problem=told)
 
 
-def _written(file: str, edits: Sequence[tuple[Verdict, str]]) -> str:
-    """Replaces a file at once, or says why not and leaves it as it was."""
+def _written(file: str, stale: Mapping[int, tuple[Verdict, str]]) -> dict[int, Verdict]:
+    """Replaces a file at once, or leaves it as it was; and what became of its stale claims."""
+    after: dict[int, Verdict] = {}
     try:
-        _replace(os.path.realpath(file), _edited(read_text(file), edits))
-    except RefreshError as error:
-        return f"{error}, so nothing of it was refreshed"
-    except DescriptionError as error:
-        return str(error)
+        text = read_text(file)
+        for i, (verdict, fresh) in _from_the_end(stale):
+            start, end = verdict.place.start, verdict.place.end
+            if text[start:end] == verdict.claim.value:
+                text = text[:start] + fresh + text[end:]
+                after[i] = msgspec.structs.replace(verdict, problem="", refreshed=fresh)
+            else:
+                after[i] = _failed(verdict, "markup parts the number, so it was not refreshed")
+        if any(verdict.refreshed for verdict in after.values()):
+            _replace(os.path.realpath(file), text)
+    except (RefreshError, DescriptionError) as error:
+        told = f"{error}, so nothing of it was refreshed"
     except OSError as error:
-        return f"it cannot be written ({error.strerror}), so nothing of it was refreshed"
-    return ""
+        told = f"it cannot be written ({error.strerror}), so nothing of it was refreshed"
+    else:
+        return after
+    return {i: _failed(verdict, told) for i, (verdict, _) in stale.items()}
 
 
-def _edited(text: str, edits: Sequence[tuple[Verdict, str]]) -> str:
-    for verdict, fresh in sorted(edits, key=lambda edit: edit[0].place.start, reverse=True):
-        place = verdict.place
-        if text[place.start : place.end] != verdict.claim.value:
-            raise RefreshError(f"line {place.line} does not read {verdict.claim.value!r} as such")
-        text = text[: place.start] + fresh + text[place.end :]
-    return text
+def _from_the_end(
+    stale: Mapping[int, tuple[Verdict, str]],
+) -> list[tuple[int, tuple[Verdict, str]]]:
+    """Stale claims in an order in which no edit moves the place of another."""
+    return sorted(stale.items(), key=lambda item: item[1][0].place.start, reverse=True)
+
+
+def _failed(verdict: Verdict, problem: str) -> Verdict:
+    return msgspec.structs.replace(verdict, problem=problem, unreadable=True)
 
 
 def _replace(file: str, text: str) -> None:
-    """Puts a new file in the place of an old one, with its permissions."""
-    mode = os.stat(file).st_mode
-    if not mode & stat.S_IWUSR or not os.access(file, os.W_OK):
+    """Puts a new file in the place of an old one, with its owner and permissions."""
+    old = os.stat(file)
+    if not old.st_mode & stat.S_IWUSR or not os.access(file, os.W_OK):
         raise RefreshError("the file is read-only")
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".txcalc-")
     try:
@@ -94,7 +103,9 @@ def _replace(file: str, text: str) -> None:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
-        os.chmod(temporary, stat.S_IMODE(mode))
+        if hasattr(os, "chown"):
+            os.chown(temporary, old.st_uid, old.st_gid)
+        os.chmod(temporary, stat.S_IMODE(old.st_mode))
         os.replace(temporary, file)
     except BaseException:
         os.unlink(temporary)

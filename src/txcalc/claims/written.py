@@ -21,11 +21,11 @@ _POWER = (
     r"|\s?[×x·*]\s?10(?:(?:\^|\*\*)-?[0-9]{1,3}|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})"
 )
 _NUMBER = rf"(?:[0-9]+/[0-9]+|(?:{_DIGITS})(?:{_POWER})?)"
-NUMBER = rf"[-−]?{_NUMBER}(?:(?:\s?(?:{_UNIT})){{1,2}}(?![0-9A-Za-z_/]))?"
+NUMBER = rf"[-−+]?{_NUMBER}(?:(?:\s?(?:{_UNIT})){{1,2}}(?![0-9A-Za-z_/]))?"
 """A number and the unit that may follow it, as a regular expression."""
 
 _WHOLE = re.compile(
-    rf"(?P<sign>[-−]?)(?:(?P<above>[0-9]+)/(?P<below>[0-9]+)"
+    rf"(?P<sign>[-−+]?)(?:(?P<above>[0-9]+)/(?P<below>[0-9]+)"
     rf"|(?P<digits>{_DIGITS})(?P<power>{_POWER})?)(?P<unit>\s?[^0-9\s].*)?"
 )
 _GROUPS = re.compile(r"[0-9]{1,3}(?:[.'’_ \u00a0\u202f][0-9]{3})+")
@@ -71,7 +71,7 @@ def read(text: str, counted: str) -> Written:
         scale = scale_of((match["unit"] or "").strip(), counted)
     except ValueError as error:
         raise WrittenError(f"{text!r}: {error}") from None
-    sign = -1 if match["sign"] else 1
+    sign = -1 if match["sign"] in ("-", "−") else 1
     if match["above"]:
         if int(match["below"]) == 0:
             raise WrittenError(f"{text!r} divides by zero")
@@ -98,14 +98,15 @@ def write(written: Written, value: Fraction, rounding: Rounding = round) -> str:
     power = match["power"] or ""
     scale = written.scale
     if power:
-        moved = _magnitude(value / scale) - len(whole.replace(",", "")) + 1
+        places = len(whole.replace(",", ""))
+        moved = _magnitude(_rounded(value / scale, places + len(decimals), rounding)) - places + 1
         scale *= Fraction(10) ** moved
         power = _moved(power, moved)
     last = rounding(value / scale * 10 ** len(decimals))
     head, tail = divmod(abs(last), 10 ** len(decimals))
     number = f"{head:,}" if "," in whole else str(head)
     fraction = f".{tail:0{len(decimals)}d}" if decimals else ""
-    sign = (match["sign"] or "-") if last < 0 else ""
+    sign = match["sign"] if (match["sign"] in ("-", "−")) == (last < 0) else "-" * (last < 0)
     return f"{sign}{number}{fraction}{power}{unit}"
 
 
@@ -127,11 +128,11 @@ def towards_zero(value: Fraction) -> int:
 def _match(text: str) -> re.Match[str]:
     match = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if match is None:
-        raise WrittenError(unreadable(text))
+        raise WrittenError(not_a_number(text))
     return match
 
 
-def unreadable(text: str) -> str:
+def not_a_number(text: str) -> str:
     """What is wrong with a text that should have been a number, and what would be right."""
     shown = text if len(text) <= 40 else f"{text[:37]}..."
     right = "as 124,439,808, 124M, 9.5 GiB or 66.7%"
@@ -156,6 +157,12 @@ def _moved(power: str, by: int) -> str:
     elif old.startswith("+") and not exponent.startswith("-"):
         exponent = "+" + exponent.zfill(len(old) - 1)
     return power.removesuffix(old) + exponent
+
+
+def _rounded(value: Fraction, digits: int, rounding: Rounding) -> Fraction:
+    """A value rounded to so many digits, which may be one power of ten more than it was."""
+    last = Fraction(10) ** (_magnitude(value) - digits + 1)
+    return rounding(value / last) * last
 
 
 def _magnitude(value: Fraction) -> int:

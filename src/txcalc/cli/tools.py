@@ -122,7 +122,7 @@ def check(
     from txcalc.claims.files import verdicts
     from txcalc.render.verdicts import as_github, as_json, as_table
 
-    found = [verdict for path in paths for verdict in verdicts(path)]
+    found = list(verdicts(paths))
     if write:
         from txcalc.claims.refresh import refresh
 
