@@ -7,12 +7,14 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -256,6 +258,114 @@ def test_a_dimension_that_changes_the_structure_is_refused_by_name() -> None:
     assert len(swept("mixtral-8x7b", "intensity.all.decode", "--over", "n_experts=8,4")) == 2
 
 
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64,
+    "vocab_size": 100, "intermediate_size": 128, "num_attention_heads": 4,
+    "num_hidden_layers": 2, "odd_key": 1, "num_key_value_heads": 2,
+    "max_position_embeddings": 256, "tie_word_embeddings": False,
+}  # fmt: skip
+
+
+def test_a_config_is_swept_like_any_model(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(CONFIG), "utf-8")
+    options = ("--over", "n_kv_heads=1,2,4", "--over", "ctx=7,300", "--set", "d_ff=96")
+    points = swept(config, "flops.total", *options)
+    assert len(points) == 6
+    for point in points:
+        size = f"n_kv_heads={point['n_kv_heads']}"
+        asked = ("--set", "d_ff=96", "--set", size, "--ctx", point["ctx"])
+        assert point["flops.total"] == str(get(config, "flops.total", *asked))
+    ran = run("sweep", config, "flops.total", "--over", "ctx=1,2", "--format", "csv")
+    assert "keys that nothing here reads" in ran.err
+    assert run("sweep", config, "flops.total", "--over", "ctx=1,2", "--strict").code == 2
+    nameless = {key: value for key, value in CONFIG.items() if key not in ("model_type", "odd_key")}
+    config.write_text(json.dumps(nameless), "utf-8")
+    assert len(swept(config, "flops.total", "--over", "ctx=1,2", "--type", "llama")) == 2
+
+
+def test_dimensions_are_swept_by_path_as_they_are_set() -> None:
+    axes = {"encoder.ffn.d_ff": (7, 2048), "encoder.count": (2, 3), "vocab": (11,)}
+    over = [
+        o for name, values in axes.items() for o in ("--over", f"{name}={values[0]},{values[-1]}")
+    ]
+    points = swept("transformer-base", "params.total", *over)
+    assert len(points) == 8
+    for point in points:
+        sizes = [o for name in axes for o in ("--set", f"{name}={point[name]}")]
+        assert point["params.total"] == str(get("transformer-base", "params.total", *sizes))
+
+
+def test_sizes_past_those_checked_first_are_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(txcalc.sweep, "MOST_CHECKED", 1)
+    values = ",".join(map(str, [*range(200, 8, -1), 2]))
+    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", f"n_experts={values}",
+              "--format", "csv")  # fmt: skip
+    assert ran.code == 2
+    assert "n_experts=2 changes the structure" in ran.err
+    assert ran.out.splitlines()[1].startswith("200,")
+    ran = run("sweep", "toy", "params.total", "--over", "n_heads=4,8,3", "--over", "ctx=1,2",
+              "--format", "csv")  # fmt: skip
+    assert (ran.code, len(ran.out.splitlines())) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--ctx 5 --over ctx=1:3", "--ctx and --over ctx are both given"),
+        ("--batch 5 --over batch=1:3", "--batch and --over batch are both given"),
+        ("--set n_layers=9 --over n_layers=1,2", "--set n_layers and --over n_layers are both"),
+        ("--over n_layers=1,2 --over layers.count=3", "both set layers.count: one of them"),
+        ("--over model=gpt3,mixtral-8x7b --over top_k=1", "gpt3: --over top_k: nothing is called"),
+    ],
+)
+def test_what_is_given_twice_or_to_the_wrong_model_is_refused(options: str, told: str) -> None:
+    ran = run("sweep", "gpt3", "flops.total", *options.split(), "--format", "csv")
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_a_sweep_warns_of_what_its_single_answers_warn_of() -> None:
+    ran = run("sweep", "gpt2-small", "flops.total", "--over", "ctx=1:2000", "--format", "csv")
+    assert ran.err.count("warning") == 1
+    assert "ctx 2,000 is beyond the 1,024 learned positions" in ran.err
+    assert run("sweep", "gpt2-small", "flops.total", "--over", "ctx=1:1024").err == ""
+
+
+def test_a_figure_that_some_points_lack_is_refused() -> None:
+    options = ("--over", "new=100,10", "--format", "csv")
+    ran = run("sweep", "gpt2-small", "generation.after.32.tokens.ratio", *options)
+    assert (ran.code, ran.out) == (2, "")
+    function = txcalc.function("gpt2-small", "generation.after.32.tokens.ratio", "prompt")
+    asked = txcalc.get("gpt2-small", "generation.after.32.tokens.ratio", prompt=7)
+    assert function(7) == asked
+
+
+def test_a_full_disk_is_told() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    with full.open("wb") as out:
+        ran = subprocess.run(
+            [*TXCALC, "sweep", "toy", "flops.total", "--over", "ctx=1:100000", "--format", "csv"],
+            stdout=out, stderr=subprocess.PIPE, env=environment(), check=False,
+        )  # fmt: skip
+    assert ran.returncode == 2
+    assert b"standard output cannot be written" in ran.stderr
+
+
+def test_a_table_fits_a_page_and_tells_numbers_as_others_do() -> None:
+    wide = ("generation.with_prefill.flops.ratio", "intensity.all.prefill", "flops.total",
+            "params.total", "kvcache.sequence")  # fmt: skip
+    text = answer("sweep", "jamba-v0.1", *wide, "--over", "ctx=512,2048")
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(address in text for address in wide)
+    assert "█" not in text
+    text = answer("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", "batch=1,3")
+    shown = answer("intensity", "mixtral-8x7b", "--batch", 3)
+    assert re.findall(r"≈ [0-9.]+", text)[1] in shown
+
+
 def test_a_context_swept_is_the_length_where_none_is_asked_for() -> None:
     for point in swept("gpt2-small", "kvcache.sequence", "--over", "context=1:3"):
         asked = get("gpt2-small", "kvcache.sequence", "--ctx", point["context"])
@@ -292,12 +402,14 @@ def test_ctrl_c_leaves_whole_lines_and_ends_with_130() -> None:
 
 
 def test_a_closed_pipe_ends_quietly() -> None:
-    command = f"{TXCALC[0]} -m txcalc sweep toy flops.total --over ctx=1:9999999 --format csv"
+    command = (
+        f"{TXCALC[0]} -m txcalc sweep llama-2-7b flops.total --over ctx=1:9999999 --format csv"
+    )
     ran = subprocess.run(
         ["/bin/sh", "-c", f"{command} | head -n 2"], capture_output=True, env=environment(),
         timeout=60, check=True,
     )  # fmt: skip
-    first = get("toy", "flops.total", "--ctx", 1)
+    first = get("llama-2-7b", "flops.total", "--ctx", 1)
     assert ran.stdout.decode() == f"ctx,flops.total\n1,{first}\n"
     assert ran.stderr == b""
 
@@ -305,11 +417,11 @@ def test_a_closed_pipe_ends_quietly() -> None:
 def test_memory_does_not_grow_with_the_points() -> None:
     resource = pytest.importorskip("resource")
 
-    def peak(points: int) -> int:
+    def peak(*over: str) -> int:
         code = (
             "import resource, sys, os; from txcalc.cli import main\n"
-            "sys.argv = 'txcalc sweep gpt3 flops.total --format csv --over'.split()\n"
-            f"sys.argv.append('ctx=1:{points}')\n"
+            "sys.argv = 'txcalc sweep llama-2-7b flops.total --format csv'.split()\n"
+            f"for axis in {over}: sys.argv += ['--over', axis]\n"
             "sys.stdout = open(os.devnull, 'w')\n"
             "try: main()\nexcept SystemExit: pass\n"
             "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
@@ -320,7 +432,9 @@ def test_memory_does_not_grow_with_the_points() -> None:
         return int(ran.stderr)
 
     assert resource
-    assert peak(400_000) < 1.1 * peak(20_000)
+    few = peak("ctx=1:20000")
+    assert peak("ctx=1:400000") < 1.1 * few
+    assert peak("ctx=1:400000", "batch=1") < 1.2 * few
 
 
 def test_the_function_of_the_library_is_the_same_derivation() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from txcalc.accounts import ask
 from txcalc.accounts.options import question
-from txcalc.accounts.question import LETTERS, positive
+from txcalc.accounts.question import LETTERS, Question, positive
 from txcalc.compiling import compiled
 from txcalc.errors import AddressError, OptionError, nearest
 from txcalc.formula import symbolic
@@ -49,6 +49,8 @@ class Answer:
         Raises:
             AttributeError: no such figure.
         """
+        if name.startswith("__"):  # as copy and pickle ask for, before there is a report
+            raise AttributeError(name)
         below = Answer(self.report, f"{self.address}.{name}")
         if self._is_above_others(below.address):
             return below
@@ -118,9 +120,9 @@ def function(
     for letter in letters:
         if letter not in LETTERS:
             raise OptionError(f"no letter {letter!r}{nearest(letter, list(LETTERS))}")
-        if letters.count(letter) > 1:
+        if letters.count(letter) + (letter in options) > 1:
             raise OptionError(f"the letter {letter!r} is given twice")
-    given = options | {letter: 1 for letter in letters if options.get(letter) is None}
+    given = options | {letter: getattr(Question(), letter) or 1 for letter in letters}
     figure = ask.report_of(address, _loaded(model), question(given)).find(address)
     inner = compiled(figure, letters)
 

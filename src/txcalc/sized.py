@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import OptionError
+from txcalc.model import Model
 from txcalc.quantity import Quantity, same_structure
 from txcalc.sources import edits
 from txcalc.sources.load import built
 
-MOST_SEEN = 100_000
-"""Combinations of sizes that are remembered as derived alike."""
 Sizes = Mapping[str, int]
 
 
@@ -32,10 +30,11 @@ class Sized:
     ) -> None:
         self._tree, self._file = tree, file
         self._addresses, self._question = addresses, question
-        self.places = {path: name for name in sizes for path in self._places(name)}
+        self.places: dict[str, str] = {}
+        for name in sizes:
+            self._place(name)
         self._first = dict(sizes)
         self.figures = self._at(sizes)
-        self._seen = {tuple(sizes.values())}
 
     def check(self, sizes: Sizes) -> None:
         """Makes sure that the derivations are those of a model with these sizes.
@@ -44,36 +43,52 @@ class Sized:
             OptionError: a dimension that changes the structure.
             TxcalcError: whatever a model with these sizes is refused for.
         """
-        values = tuple(sizes.values())
-        if values in self._seen:
+        if sizes == self._first:
             return
         for address, first, here in zip(
             self._addresses, self.figures, self._at(sizes), strict=True
         ):
             if not same_structure(first, here, self.places):
                 raise OptionError(self._refusal(address, sizes))
-        if len(self._seen) >= MOST_SEEN:
-            self._seen.clear()
-        self._seen.add(values)
+
+    def warnings(self, question: Question) -> list[str]:
+        """What single answers to another question would warn of.
+
+        Raises:
+            TxcalcError: whatever they would be refused for.
+        """
+        model = self._built(self._first)
+        found = []
+        for address in self._addresses:
+            report = ask.report_of(address, model, question)
+            report.find(address)
+            found += report.warnings
+        return found
 
     def _at(self, sizes: Sizes) -> list[Quantity]:
-        changes = [f"{name}={value}" for name, value in sizes.items()]
-        model = built(deepcopy(self._tree), self._file, changes, "--over")
+        model = self._built(sizes)
         return [ask.report_of(a, model, self._question).find(a) for a in self._addresses]
 
-    def _places(self, name: str) -> list[str]:
+    def _built(self, sizes: Sizes) -> Model:
+        changes = [f"{name}={value}" for name, value in sizes.items()]
+        return built(edits.unshared(self._tree), self._file, changes, "--over")
+
+    def _place(self, name: str) -> None:
         try:
             paths = edits.places(self._tree, name, self._file)
         except OptionError as error:
-            raise OptionError(f"--over {name}: {error}") from None
+            raise OptionError(f"{self._file}: --over {name}: {error}") from None
         for path in paths:
-            old = edits.get(self._tree, path)
-            if old is not None and (isinstance(old, bool) or not isinstance(old, int)):
+            place, old = ".".join(path), edits.get(self._tree, path)
+            if old is not None and not edits.is_size(old):
                 raise OptionError(
-                    f"--over {name}: {'.'.join(path)} is no dimension, it changes the structure: "
+                    f"--over {name}: {place} is no dimension, it changes the structure: "
                     f"choose it with --set {name}=V, or sweep over models"
                 )
-        return [".".join(path) for path in paths]
+            if place in self.places:
+                both = f"--over {self.places[place]} and --over {name}"
+                raise OptionError(f"{both} both set {place}: one of them")
+            self.places[place] = name
 
     def _refusal(self, address: str, sizes: Sizes) -> str:
         moved = [name for name, value in sizes.items() if value != self._first[name]]

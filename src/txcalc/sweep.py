@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from itertools import islice
 from math import prod
 from typing import Literal
 
@@ -12,6 +12,7 @@ import msgspec
 
 from txcalc.accounts.question import LETTERS, Question
 from txcalc.compiling import NAMESPACE, Code, Compiler, ratio, variables
+from txcalc.errors import OptionError
 from txcalc.quantity import Number
 from txcalc.sized import Sized
 from txcalc.sources import edits
@@ -20,11 +21,14 @@ from txcalc.sources.load import read
 CHUNK = 8192
 CHUNK_OF_SIZES = 64
 MOST_CHECKED = 256
-"""Combinations of models and sizes that are checked before the first line."""
+"""Combinations of models and sizes that are all checked before the first line."""
+MOST_KNOWN = 100_000
+"""Combinations that are remembered as checked where there are more."""
 
 Fmt = Literal["csv", "json"]
 Value = int | str
 Values = Sequence[Value]
+Point = Mapping[str, Value]
 Lines = Callable[..., str]
 """Of a line's start, the innermost values, and the outer numbers: as many lines of text."""
 
@@ -35,17 +39,40 @@ class Axis(msgspec.Struct, frozen=True):
     name: str
     values: Values
 
+    def extremes(self) -> tuple[Value, Value]:
+        """The least and the greatest value; of a range, however long, at once."""
+        values = self.values
+        if isinstance(values, range):
+            return values[0], values[-1]
+        return min(values, key=int), max(values, key=int)
 
-class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Addresses of a model over axes, the last of which varies fastest."""
 
-    model: str
-    addresses: Sequence[str]
-    axes: Sequence[Axis]
-    question: Question
-    changes: Sequence[str] = ()
-    type_: str | None = None
-    strict: bool = False
+class Sweep:
+    """Addresses of a model over axes, the last of which varies fastest.
+
+    ``derived`` are the derivations by model, ``warnings`` what single answers would warn of.
+
+    Raises:
+        TxcalcError: whatever the first of its models and sizes are refused for, and a name that is
+            given twice over.
+    """
+
+    def __init__(
+        self, model: str, addresses: Sequence[str], axes: Sequence[Axis], question: Question,
+        changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False,
+    ) -> None:  # fmt: skip
+        self.model, self.addresses, self.axes = model, addresses, axes
+        self._question, self._changes = question, changes
+        self._type, self._strict = type_, strict
+        self.derived: dict[str, Sized] = {}
+        self.warnings: list[str] = []
+        self._given_once()
+        fixed = [axis for axis in axes if axis.name not in LETTERS]
+        first: Point = {axis.name: axis.values[0] for axis in axes}
+        names = [axis.name for axis in fixed]
+        for values in islice(_points(fixed), MOST_CHECKED):
+            self._check({**first, **dict(zip(names, values, strict=True))})
+        self._is_checked = prod(len(axis.values) for axis in fixed) <= MOST_CHECKED
 
     @property
     def points(self) -> int:
@@ -64,46 +91,57 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         *outer, inner = self.axes
         names = [axis.name for axis in self.axes]
-        derived = self._checked()
-        written: dict[str, Lines] = {}
-        known: dict[object, str] = {}
-        for values in product(*(axis.values for axis in outer)):
+        writers: dict[str, Lines] = {}
+        known: set[tuple[Value, ...]] = set()
+        for values in _points(outer):
             start = _start(names[:-1], values, fmt)
-            fixed = [v for a, v in zip(outer, values, strict=True) if a.name not in LETTERS]
+            fixed = tuple(v for a, v in zip(outer, values, strict=True) if a.name not in LETTERS)
             numbers = [v for a, v in zip(outer, values, strict=True) if a.name != "model"]
-            for i, chunk in enumerate(_chunks(inner)):
-                told = chunk[:1] if inner.name in LETTERS else chunk
-                place = (*fixed, 0 if inner.name in LETTERS else i)
-                if place not in known:
-                    points = (dict(zip(names, (*values, v), strict=True)) for v in told)
-                    [known[place]] = {self._check(point, derived) for point in points}
-                model = known[place]
-                if model not in written:
-                    written[model] = self._writer(derived[model], fmt)
-                yield len(chunk), written[model](start, chunk, *numbers)
+            for chunk in _chunks(inner):
+                point: Point = dict(zip(names, (*values, chunk[0]), strict=True))
+                if not self._is_checked and fixed not in known:
+                    for value in chunk[:1] if inner.name in LETTERS else chunk:
+                        self._check({**point, inner.name: value})
+                name = str(point.get("model", self.model))
+                if name not in writers:
+                    writers[name] = self._writer(self.derived[name], fmt)
+                yield len(chunk), writers[name](start, chunk, *numbers)
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known.add(fixed)
 
-    def _checked(self) -> dict[str, Sized]:
-        """The derivations of the first models and sizes: what is refused comes before any line."""
-        first = {axis.name: axis.values[0] for axis in self.axes}
-        fixed = [axis for axis in self.axes if axis.name not in LETTERS]
-        names = [axis.name for axis in fixed]
-        derived: dict[str, Sized] = {}
-        for values in islice(product(*(axis.values for axis in fixed)), MOST_CHECKED):
-            self._check(first | dict(zip(names, values, strict=True)), derived)
-        return derived
-
-    def _check(self, point: Mapping[str, Value], derived: dict[str, Sized]) -> str:
-        """The model of a point, once its derivations are known to hold there."""
+    def _check(self, point: Point) -> None:
+        """Makes sure that the derivations of a point's model hold at its sizes."""
         name = str(point.get("model", self.model))
         sizes = {n: int(v) for n, v in point.items() if n not in (*LETTERS, "model")}
-        if name not in derived:
-            tree, file, _ = read(name, type_=self.type_, strict=self.strict)
-            edits.apply(tree, self.changes, file)
-            asked = {n: v for n, v in point.items() if n in LETTERS}
-            question = msgspec.structs.replace(self.question, **asked)
-            derived[name] = Sized(tree, file, sizes, self.addresses, question)
-        derived[name].check(sizes)
-        return name
+        if name in self.derived:
+            self.derived[name].check(sizes)
+            return
+        tree, file, warnings = read(name, type_=self._type, strict=self._strict)
+        edits.apply(tree, self._changes, file)
+        letters = [axis for axis in self.axes if axis.name in LETTERS]
+        first, low, high = (
+            msgspec.structs.replace(self._question, **dict(asked))
+            for asked in (
+                [(axis.name, axis.values[0]) for axis in letters],
+                [(axis.name, axis.extremes()[0]) for axis in letters],
+                [(axis.name, axis.extremes()[1]) for axis in letters],
+            )
+        )
+        self.derived[name] = Sized(tree, file, sizes, self.addresses, first)
+        warnings += self.derived[name].warnings(low) + self.derived[name].warnings(high)
+        self.warnings += [warning for warning in warnings if warning not in self.warnings]
+
+    def _given_once(self) -> None:
+        default = Question()
+        changed = [change.partition("=")[0] for change in self._changes]
+        for axis in self.axes:
+            given = axis.name in LETTERS and getattr(self._question, axis.name) != getattr(
+                default, axis.name
+            )
+            if given or axis.name in changed:
+                option = f"--{axis.name}" if given else f"--set {axis.name}"
+                raise OptionError(f"{option} and --over {axis.name} are both given: one of them")
 
     def _writer(self, derived: Sized, fmt: Fmt) -> Lines:
         """The function that writes the lines of one model, whatever its letters and sizes are."""
@@ -127,6 +165,16 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         source = f"lambda start, chunk{outer}: ''.join([f'{{start}}{line}\\n' for {fast} in chunk])"
         written: Lines = eval(source, namespace)
         return written
+
+
+def _points(axes: Sequence[Axis]) -> Iterator[tuple[Value, ...]]:
+    """The product of axes, the last of which varies fastest, without a list of their values."""
+    if not axes:
+        yield ()
+        return
+    for value in axes[0].values:
+        for rest in _points(axes[1:]):
+            yield (value, *rest)
 
 
 def _chunks(axis: Axis) -> Iterator[Values]:

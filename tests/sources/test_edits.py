@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.running import data, get, run
 from tests.sources.test_bad_descriptions import GOOD
+from tests.sources.test_families import described, model_of, rows
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.errors import TxcalcError
+from txcalc.sources import strict_yaml
+from txcalc.sources.load import built
 
 ENCODER = 4 * 512**2 + 2 * 512 * 2048 + (2048 + 512) + 2 * (2 * 512)
 DECODER = ENCODER + 4 * 512**2 + 2 * 512
 """Parameters of transformer-base's blocks, arXiv:1706.03762 section 3: no biases in attention."""
+
+
+def answered() -> dict[str, dict[str, Any]]:
+    """The first small config of each type that is not refused."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows("small"):
+        if row["type"] not in found:
+            with contextlib.suppress(TxcalcError):
+                model_of(row)
+                found[row["type"]] = row
+    return found
+
+
+SMALL = answered()
 
 STATED = [
     # A letter changes everywhere, and what derives from it follows.
@@ -133,3 +156,25 @@ def test_a_change_applies_to_every_model_that_is_shown() -> None:
     for report, width in zip(reports, (64, 768), strict=True):
         tokens = [r for r in report["rows"] if r["address"] == "params.embedding.tokens"]
         assert [row["value"] for row in tokens] == [10 * width]
+
+
+@pytest.mark.parametrize("row", SMALL.values(), ids=SMALL)
+def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any]) -> None:
+    """All dimensions by their names, and some by their paths."""
+
+    imported = strict_yaml.load(strict_yaml.dump(described(row)), "c")
+
+    def changed(tree: Any, change: str) -> object:
+        try:
+            model = built(tree, "c", [change])
+        except TxcalcError as error:
+            return str(error)
+        figures = ask.account("params", model, Question()).figures
+        return [figure.value for figure in figures.values()]
+
+    dims = model_of(row).dims
+    places = [*{letter.name for letter in dims.values()}, *list(dims)[::9]]
+    for place in places:
+        value = next(d.value for path, d in dims.items() if place in (path, d.name))
+        change = f"{place}={2 * value}"
+        assert changed(described(row), change) == changed(deepcopy(imported), change), change

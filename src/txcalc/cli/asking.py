@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from txcalc.accounts.options import KNOWN
 from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.output import Models
@@ -26,8 +27,8 @@ _OPTIONS: dict[str, Any] = {
     "kv": opt.Kv,
 }
 """The options of a question in the order of a command's help."""
-FIGURE = tuple(name for name in _OPTIONS if name != "tokens")
-"""What one figure may depend on; ``tokens`` is of shapes alone."""
+FIGURE = tuple(name for name in _OPTIONS if name in KNOWN)
+"""What one figure may depend on."""
 
 Command = Callable[..., None]
 _Group = tuple[list[inspect.Parameter], Callable[..., Any]]
@@ -60,7 +61,7 @@ def asking(*names: str, one: bool = False) -> Callable[[Command], Command]:
                 given[name] = make(**{o.name: given.pop(o.name) for o in options})
             command(**given)
 
-        called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        vars(called)["__signature__"] = signature.replace(parameters=parameters)
         called.__annotations__ = {p.name: p.annotation for p in parameters}
         return called
 

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from txcalc.accounts import ask
@@ -46,20 +47,32 @@ def answer(
 
 
 def emit(text: str, warnings: Sequence[str]) -> None:
-    """Warnings to standard error, the text to standard output; a closed pipe ends it quietly."""
-    for warning in dict.fromkeys(warnings):
-        print(f"txcalc: warning: {warning}", file=sys.stderr)
-    try:
+    """Warnings to standard error, the text to standard output."""
+    warn(warnings)
+    with writing():
         sys.stdout.write(_encodable(text))
         sys.stdout.flush()
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Each warning once, to standard error."""
+    for warning in dict.fromkeys(warnings):
+        print(f"txcalc: warning: {warning}", file=sys.stderr)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Around writes to standard output: a closed pipe ends quietly, a full disk is an error."""
+    try:
+        yield
     except BrokenPipeError:
-        close_quietly()
+        _close_quietly()
     except OSError as error:
-        close_quietly()
+        _close_quietly()
         raise OptionError(f"standard output cannot be written: {error.strerror}") from None
 
 
-def close_quietly() -> None:
+def _close_quietly() -> None:
     """Leaves nothing for Python to write to a closed pipe or a full disk when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,6 +1,5 @@
 """Long answers, chunk by chunk: whole lines only, a progress bar, and a quiet end."""
 
-import os
 import signal
 import sys
 import time
@@ -8,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import typer
+
+from txcalc.cli.output import writing
 
 PATIENCE = 1.0
 """Seconds before a progress bar appears."""
@@ -18,14 +19,13 @@ def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
     stopped = []
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(True))
     try:
-        for text in _watched(chunks, points):
-            _write(header + text)
-            header = ""
-            if stopped:
-                break
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with writing():
+            for text in _watched(chunks, points):
+                _write(header + text)
+                header = ""
+                if stopped:
+                    break
+            sys.stdout.flush()
     finally:
         signal.signal(signal.SIGINT, before)
     if stopped:

@@ -9,7 +9,7 @@ from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.app import app
 from txcalc.cli.asking import FIGURE, asking
-from txcalc.cli.output import Models, emit
+from txcalc.cli.output import Models, emit, warn
 
 ExplainFormat = Literal["table", "json"]
 CheckFormat = Literal["table", "json", "github"]
@@ -94,19 +94,15 @@ def sweep(
 
     [model] = models.names or []
     swept = Sweep(
-        model=model,
-        addresses=addresses,
-        axes=axes(over or []),
-        question=question,
-        changes=models.changes or (),
-        type_=models.type_,
-        strict=models.strict,
-    )
+        model, addresses, axes(over or []), question, models.changes or (),
+        type_=models.type_, strict=models.strict,
+    )  # fmt: skip
     if fmt == "table":
         from txcalc.render.points import as_table
 
-        emit(as_table(swept), [])
+        emit(as_table(swept), swept.warnings)
     else:
+        warn(swept.warnings)
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
 
 

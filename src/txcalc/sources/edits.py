@@ -44,7 +44,7 @@ def places(tree: Any, name: str, file: str) -> list[Path]:
         return [_field(tree, name, file)]
     written = [
         path for path, value in _leaves(tree)
-        if path[-1] == _FIELDS.get(name, name) and type(value) is int
+        if path[-1] == _FIELDS.get(name, name) and is_size(value)
     ]  # fmt: skip
     paths = written or _derived(tree, name, file)
     if not paths:
@@ -61,6 +61,18 @@ def get(tree: Any, path: Iterable[str]) -> Any:
     for key in path:
         tree = tree.get(key)
     return tree
+
+
+def is_size(value: Any) -> bool:
+    """Whether a field holds a dimension."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def unshared(tree: Any) -> Any:
+    """The same tree, nothing of which stands in two places: an edit of one leaves the other."""
+    if isinstance(tree, dict):
+        return {key: unshared(value) for key, value in tree.items()}
+    return [unshared(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def _derived(tree: Any, name: str, file: str) -> list[Path]:

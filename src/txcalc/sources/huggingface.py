@@ -6,6 +6,7 @@ import os
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
 from txcalc.sources.config import Config, Task, Tree
+from txcalc.sources.edits import unshared
 from txcalc.sources.families import CLASSES, TYPES, family
 from txcalc.sources.files import read_bytes
 from txcalc.sources.harmless import is_harmless
@@ -87,7 +88,7 @@ def describe(
         config.unsupported(f"per_layer_config of type {model_type!r}")
     count = (described.get("layers") or described["encoder"])["count"]
     unread = _unread(config, count, file, strict=strict)
-    return described, file, [*_contradictions(model_type, class_, type_, file), *unread]
+    return unshared(described), file, [*_contradictions(model_type, class_, type_, file), *unread]
 
 
 def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
