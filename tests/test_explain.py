@@ -49,7 +49,7 @@ def test_printed_numbers_are_worth_the_value_in_every_step(name: str) -> None:
     model = named(name)
     question = {"ctx": 300, "phase": "prefill"}
     for account, address in sampled(model):
-        found = explain(model, report(account, model, **question), address)
+        found = explain(report(account, model, **question), address)
         for step in found.steps:
             if is_estimate(step.quantity):
                 off = abs(estimate(step.substituted) - step.quantity.value)
@@ -209,6 +209,6 @@ def test_explained_shapes_are_formulas() -> None:
 
 def test_the_question_has_the_defaults_of_the_command_line() -> None:
     model = named("gpt2-small")
-    found = explain(model, report("flops", model), "flops.total")
+    found = explain(report("flops", model), "flops.total")
     assert found.steps[0].quantity.value == explained("gpt2-small", "flops.total")["value"]
     assert Question().phase == "token"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txcalc.errors import OptionError
+from txcalc.numerals import whole
+from txcalc.quantity import LARGEST
 from txcalc.sweep import Axis, Values
 
-MAX_SIZE = 10**15
-HELP = "write NAME=A:B, A:B:+STEP, A:B:xFACTOR or A,B,C"
+HELP = "write NAME=A:B, A:B:+STEP, A:B:xFACTOR or A,B,C; what is no number is chosen with --set"
 
 
 def axes(texts: Sequence[str]) -> list[Axis]:
@@ -64,8 +65,9 @@ def _powers(text: str, first: int, last: int, factor: int) -> list[int]:
 
 
 def _number(text: str, digits: str) -> int:
-    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 16):
-        raise OptionError(f"--over {text}: {digits!r} is no whole number; {HELP}")
-    if not 0 < int(digits) <= MAX_SIZE:
+    number = whole(digits)
+    if number is None:
+        raise OptionError(f"--over {text}: {digits[:40]!r} is no whole number; {HELP}")
+    if not 0 < number <= LARGEST:
         raise OptionError(f"--over {text}: {digits} is out of range: from 1 to 10^15")
-    return int(digits)
+    return number

@@ -12,7 +12,6 @@ from typing import get_type_hints
 import msgspec
 
 from txcalc.formula import Printer
-from txcalc.model import Model
 from txcalc.parts.base import Part
 from txcalc.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.report import Report
@@ -58,7 +57,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     sources: list[str]
 
 
-def explain(model: Model, report: Report, address: str, depth: int | None = None) -> Explanation:
+def explain(report: Report, address: str, depth: int | None = None) -> Explanation:
     """The explanation of one address.
 
     A formula whose numbers fill a line is given in the names of the figures below it, which follow
@@ -76,7 +75,7 @@ def explain(model: Model, report: Report, address: str, depth: int | None = None
         steps=steps.steps,
         symbols=_legend(steps),
         assumptions=report.assumptions,
-        conventions=report.conventions,
+        conventions=[*report.conventions, *_notation(steps.root)],
         sources=_sources(steps.root),
     )
 
@@ -171,7 +170,7 @@ def symbols(
         if isinstance(letter, Letter):
             name = printer.names[id(letter)]
             formula = "" if letter.definition is None else printer.write(letter.definition)[0]
-            where = letter.origin or letter.path or ("its formula" if formula else "the question")
+            where = letter.origin or ("its formula" if formula else letter.path or "the question")
             found.setdefault(
                 name,
                 Symbol(
@@ -203,6 +202,13 @@ def _legend(steps: _Steps) -> list[Symbol]:
             for symbol in symbols(step.quantity, steps.in_letters, stop):
                 found.setdefault(symbol.name, symbol)
     return list(found.values())
+
+
+def _notation(root: Quantity) -> list[str]:
+    """What a formula writes that is no arithmetic."""
+    if any(node.op == "tally" for node in walk(root)):
+        return ["tally(n, 110): how many of the first n signs of 110, repeated, are 1"]
+    return []
 
 
 def _sources(root: Quantity) -> list[str]:

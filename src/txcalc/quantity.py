@@ -14,6 +14,9 @@ from typing import Literal
 from txcalc.errors import UnitError
 
 Number = int | Fraction
+LARGEST = 10**15
+"""The largest size of a dimension and length of a text that is taken for one."""
+
 Operation = Literal[
     "const", "letter", "sum", "product", "quotient", "floor", "ceil", "min", "max",
     "series", "tally", "distinct",

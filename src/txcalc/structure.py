@@ -168,16 +168,16 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         names = list(dict.fromkeys([*self.first, *self.pattern, *self.last]))
         if len(names) == 1:
             return {names[0]: self.count}
+        return {name: self._letter(name) for name in names}
+
+    def _letter(self, name: str) -> Letter:
+        """The letter for the layers of one kind among several."""
         stack = self.count.path.rpartition(".")[0]
-        return {
-            name: defined(
-                f"n_{name}",
-                self._count(name),
-                f"{stack}.n_{name}",
-                f"layers that are {name} blocks",
-            )
-            for name in names
-        }
+        about = f"layers that are {name} blocks"
+        letter = defined(f"n_{name}", self._count(name), f"{stack}.n_{name}", about)
+        lists = ("first", "pattern", "last")
+        letter.origin = f"{stack}.{next(f for f in lists if name in getattr(self, f))}"
+        return letter
 
     def _count(self, name: str) -> Quantity:
         """Layers of one kind among several."""

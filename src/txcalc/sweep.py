@@ -134,6 +134,9 @@ class Sweep:
 
     def _given_once(self) -> None:
         default = Question()
+        for address in self.addresses:
+            if list(self.addresses).count(address) > 1:
+                raise OptionError(f"the address {address!r} is given twice")
         changed = [change.partition("=")[0] for change in self._changes]
         for axis in self.axes:
             given = axis.name in LETTERS and getattr(self._question, axis.name) != getattr(

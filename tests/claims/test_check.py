@@ -212,7 +212,7 @@ def test_hostile_markdown_is_read_in_no_time() -> None:
         ('value: "1", expect: misprint}', "needs should_be"),
         ('value: "1", expect: rounded-inputs}', "needs inputs"),
         ('value: "1", relation: within, tolerance: 3%}', "because"),
-        ('value: "1", should_be: "2"}', "means nothing here"), ("value: '1', zork: 1}", "zork"),
+        ('value: "1", should_be: "2"}', "should_be means nothing where expect is holds"), ("value: '1', zork: 1}", "zork"),
         ("relation: rounds}", "value"), ("value: '1', options: {set: 5}}", "set is NAME=V"),
         ("value: '1', relation: equals}", "equals"),
     ],

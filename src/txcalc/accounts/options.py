@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from txcalc.accounts.question import Question
+from txcalc.accounts.question import LETTERS, MEANINGS, Question
 from txcalc.errors import OptionError, nearest
+from txcalc.numerals import whole
 from txcalc.wording import told
 
-KNOWN = tuple(name for name in Question.__struct_fields__ if name != "tokens")
-"""What figures depend on; ``tokens`` is of shapes alone."""
+KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in MEANINGS)
+"""What figures depend on."""
 
 
 def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Question:
@@ -28,13 +29,14 @@ def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Quest
         return msgspec.convert(options, Question)
     except msgspec.ValidationError as error:
         name, problem = told(error, Question)
-        raise OptionError(f"option {name}={options[name]}: {problem}") from None
+        raise OptionError(
+            f"option {name}={options[name]}: {problem.partition(', not ')[0]}"
+        ) from None
 
 
 def typed(value: object) -> object:
     """A word as the number or the truth value that it spells; all else as it is."""
     if not isinstance(value, str):
         return value
-    if value.isascii() and value.isdecimal() and len(value) <= 16:
-        return int(value)
-    return {"true": True, "false": False}.get(value, value)
+    number = whole(value)
+    return {"true": True, "false": False}.get(value, value) if number is None else number

@@ -11,10 +11,8 @@ from txcalc.errors import OptionError, RefusedError
 from txcalc.formats import size
 from txcalc.inventory import Weight
 from txcalc.model import Model
-from txcalc.quantity import Letter, Number, defined, total
+from txcalc.quantity import LARGEST, Letter, Number, defined, total
 from txcalc.workload import Logits, Mla, Pass, Phase, Scores, Workload
-
-MAX_TOKENS = 10**15
 
 ENCODER_ONLY = "an encoder-only model reads a whole text at once; it generates nothing"
 PARTIAL = (
@@ -130,7 +128,7 @@ def positive(name: str, value: object) -> Letter:
     Raises:
         OptionError: no whole number, or one below 1 or above 10^15.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_TOKENS:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
         raise OptionError(f"--{name} {value}: a whole number from 1 to 10^15 is needed")
     return asked(name, value)
 

@@ -80,7 +80,7 @@ class _Asked:
         found = []
         for address in self._addresses:
             report = self._reports[address.partition(".")[0]]
-            top = explain(self._model, report, address).steps[0]
+            top = explain(report, address).steps[0]
             found.append(Formula(address, top.formula, top.substituted))
         return found
 
@@ -145,20 +145,18 @@ def _tolerance(claim: Claim) -> Fraction:
 
 def _consistent(claim: Claim) -> None:
     """Refuses fields that are missing for a relation or an expectation, or that nothing reads."""
-    if claim.relation == "within" and not (claim.tolerance and claim.because):
-        raise OptionError("'within' needs a tolerance (as 3%) and because, which says why")
-    needed = (
-        ("tolerance", claim.tolerance, claim.relation == "within"),
-        ("because", claim.because, claim.relation == "within"),
-        ("should_be", claim.should_be, claim.expect == "misprint"),
-        ("inputs", claim.inputs, claim.expect == "rounded-inputs"),
+    fields = (
+        ("tolerance", claim.tolerance, "relation", "within"),
+        ("because", claim.because, "relation", "within"),
+        ("should_be", claim.should_be, "expect", "misprint"),
+        ("inputs", claim.inputs, "expect", "rounded-inputs"),
     )
-    for name, given, read_here in needed:
-        if read_here and not given:
-            raise OptionError(f"expect: {claim.expect} needs {name}")
-        if given and not read_here:
-            told = f"relation {claim.relation!r}, expect {claim.expect!r}"
-            raise OptionError(f"{name} means nothing here ({told})")
+    for name, given, owner, value in fields:
+        owned = getattr(claim, owner) == value
+        if owned and not given:
+            raise OptionError(f"{owner}: {value} needs {name}")
+        if given and not owned:
+            raise OptionError(f"{name} means nothing where {owner} is {getattr(claim, owner)}")
 
 
 def _ask(claim: Claim, folder: str) -> tuple[Model, Question]:

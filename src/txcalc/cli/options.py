@@ -8,6 +8,8 @@ import typer
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError
+from txcalc.formats import FORMATS
+from txcalc.numerals import whole
 from txcalc.render.text import Format
 from txcalc.sources import bundled
 from txcalc.sources.load import load
@@ -30,15 +32,14 @@ def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def whole(text: str | int) -> int:
-    """A whole number in plain digits, as files write it."""
-    digits = str(text)
-    if not (digits.removeprefix("-").isdecimal() and digits.isascii() and len(digits) <= 100):
-        raise typer.BadParameter(f"{digits[:40]!r} is no whole number in plain digits")
-    return int(digits)
+def _plain(text: str | int) -> int:
+    number = whole(str(text))
+    if number is None:
+        raise typer.BadParameter(f"{str(text)[:40]!r} is no whole number in plain digits")
+    return number
 
 
-_number = partial(typer.Option, parser=whole)
+_number = partial(typer.Option, parser=_plain)
 
 MODEL = "a bundled name (see 'txcalc models'), a YAML file, a config.json or its folder, or -"
 ModelArgument = Annotated[
@@ -104,9 +105,7 @@ MlaOption = Annotated[
     ),
 ]
 Macs = Annotated[bool, typer.Option("--macs", help="multiply-adds instead of FLOPs")]
-Dtype = Annotated[
-    str, typer.Option(metavar="FMT", help="number format: fp32, fp16, bf16, fp8, int8, int4")
-]
+Dtype = Annotated[str, typer.Option(metavar="FMT", help=f"number format: {', '.join(FORMATS)}")]
 Weights = Annotated[
     str | None, typer.Option(metavar="FMT", help="format of the weights; default: --dtype")
 ]

@@ -64,7 +64,7 @@ def explain(
 
     [loaded] = models.load()
     report = ask.report_of(address, loaded, question)
-    explanation = explained(loaded, report, address, depth)
+    explanation = explained(report, address, depth)
     emit(as_json(explanation) if fmt == "json" else as_table(explanation), report.warnings)
 
 

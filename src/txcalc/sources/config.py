@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any, Literal, NoReturn, TypeVar
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
+from txcalc.quantity import LARGEST
 from txcalc.sources.strict_json import shown
-
-MAX_SIZE = 10**15
 
 Task = Literal["causal", "masked", "conditional", "body"]
 """What the class counts: with a causal head, a masked-LM head, encoder and decoder, or no head."""
@@ -238,7 +237,7 @@ class Config:
             self.refuse(name, f"a whole number is needed, not {shown(value)}")
         if not math.isfinite(value) or value != int(value):
             self.refuse(name, f"a whole number is needed, not {value}")
-        if not 0 <= value <= MAX_SIZE:
+        if not 0 <= value <= LARGEST:
             self.refuse(name, f"{value} is out of range: from 0 to 10^15")
         return Keyed(value, self.at(name))
 

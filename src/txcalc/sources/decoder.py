@@ -9,10 +9,9 @@ import msgspec
 
 from txcalc.errors import DescriptionError, nearest
 from txcalc.parts.base import Part
-from txcalc.quantity import Letter, Quantity, const
+from txcalc.quantity import LARGEST, Letter, Quantity, const
 from txcalc.wording import told
 
-MAX_SIZE = 10**15
 LETTER_NAMES = {"count": "n_layers"}
 """Fields whose letter has another name than they have."""
 
@@ -92,7 +91,7 @@ def _letter(_: type, raw: Any) -> Letter:
     """A size as a letter that does not know its name yet."""
     if isinstance(raw, bool) or not isinstance(raw, int):
         raise ValueError(f"a whole number is needed, not {raw!r}")
-    if not 0 < raw <= MAX_SIZE:
+    if not 0 < raw <= LARGEST:
         raise ValueError(f"{raw} is no size: a whole number from 1 to 10^15 is needed")
     letter = Letter(int(raw))
     letter.origin = getattr(raw, "key", "")

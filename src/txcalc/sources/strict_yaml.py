@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -92,11 +92,7 @@ def dump(tree: Tree) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes every kind of whole number as its digits, and nothing by reference."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Writes a part that two blocks share in both places."""
-        return True
+    """Writes every kind of whole number as its digits."""
 
 
 _Dumper.add_multi_representer(int, lambda dumper, value: dumper.represent_int(int(value)))
@@ -153,7 +149,7 @@ class _Reader:
             items.append(self._node(event, depth + 1))
         return items
 
-    def _refuse(self, event: Any, message: str) -> None:
+    def _refuse(self, event: Any, message: str) -> NoReturn:
         raise DescriptionError(message, where=_place(self._name, event.start_mark))
 
 

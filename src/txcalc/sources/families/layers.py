@@ -123,6 +123,8 @@ def decoder(
     if not isinstance(layers, int):
         blocks = {name: block for name, block in blocks.items() if name in layers}
         stack = pattern(layers)
+        if c.maybe("num_hidden_layers") == stack["count"]:
+            stack["count"] = c.size("num_hidden_layers")
     blocks = {name: block | _partial(block) for name, block in blocks.items()}
     stack |= given(positions=positions, final_norm=final_norm)
     head = {} if c.task == "body" else {"head": {"tied": tied} | given(bias=head_bias)}
