@@ -83,6 +83,13 @@ def test_every_name_of_a_formula_is_a_step_or_in_the_legend(name: str, address: 
 
 
 @pytest.mark.parametrize("name", READ)
+def test_no_letter_of_a_row_is_broken(name: str) -> None:
+    for command in ("generation", "show"):
+        for line in answer(command, name, "--explain").splitlines():
+            assert not re.search(r"[a-z]_(\s|$)", line), line
+
+
+@pytest.mark.parametrize("name", READ)
 def test_no_word_is_broken(name: str) -> None:
     legend = {symbol["name"] for symbol in explained(name, "flops.total")["symbols"]}
     text = answer("explain", name, "flops.total")

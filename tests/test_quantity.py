@@ -25,6 +25,7 @@ from txcalc.quantity import (
     most,
     product,
     same_derivation,
+    same_structure,
     total,
 )
 
@@ -151,3 +152,32 @@ def test_a_quantity_says_what_it_is(value: int) -> None:
     assert str(value) in repr(const(value, "bytes"))
     assert "bytes" in repr(Quantity(value, "bytes"))
     assert "n_heads" in repr(Letter(value, "n_heads"))
+
+
+def _area(
+    width: int, *, more: int = 2, height: int = 5, unit: str = "", place: str = "a.width",
+    name: str = "width", halved: bool = False,
+) -> Quantity:  # fmt: skip
+    letter = Letter(width, name, place)
+    if halved:
+        letter = defined(name, letter, place)
+    other = Letter(height, "height", "a.height")
+    area = product(letter, other) + const(more)
+    return area.counted_as(unit) if unit else area
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        (_area(3), True), (_area(7), True), (_area(7, more=3), False), (_area(7, height=6), False),
+        (_area(7, unit="bytes"), False), (_area(7, place="b.width"), False),
+        (_area(7, name="depth"), False), (_area(7, halved=True), False),
+        (least(_area(7), const(2)), False), (const(17), False),
+    ],
+)  # fmt: skip
+def test_structures_are_the_same_if_only_chosen_letters_differ(
+    other: Quantity, alike: bool
+) -> None:
+    assert same_structure(_area(3), other, {"a.width": "width"}) is alike
+    assert same_structure(other, _area(3), {"a.width": "width"}) is alike
+    assert same_structure(_area(3), other, {}) is (other == _area(3) and alike)

@@ -212,9 +212,11 @@ def test_hostile_markdown_is_read_in_no_time() -> None:
         ('value: "1", expect: misprint}', "needs should_be"),
         ('value: "1", expect: rounded-inputs}', "needs inputs"),
         ('value: "1", relation: within, tolerance: 3%}', "because"),
-        ('value: "1", should_be: "2"}', "should_be means nothing where expect is holds"), ("value: '1', zork: 1}", "zork"),
+        ('value: "1", should_be: "2"}', "should_be means nothing where expect is holds"),
+        ("value: '1', zork: 1}", "zork"),
         ("relation: rounds}", "value"), ("value: '1', options: {set: 5}}", "set is NAME=V"),
-        ("value: '1', relation: equals}", "equals"),
+        ("value: '1', relation: equals}", "relation: 'equals' is not known; known: rounds"),
+        ("value: '1', tolerance: 3%}", "tolerance means nothing where relation is rounds"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_told(row: str, told: str, tmp_path: Path) -> None:
@@ -230,6 +232,9 @@ def test_a_bad_row_is_told(row: str, told: str, tmp_path: Path) -> None:
     [
         ('value: "125M", expect: misprint, should_be: "124M"}', 0),
         ('value: "124M", expect: misprint, should_be: "124M"}', 1),
+        ('value: 379603200, options: {set: n_layers=48}}', 0),
+        ('value: 124439809, expect: misprint, should_be: 124439808}', 0),
+        ("value: 125439808, expect: rounded-inputs, inputs: 125439808}", 0),
         ('value: "125M", expect: misprint, should_be: "126M"}', 1),
         ('value: "125M", expect: rounded-inputs, inputs: 12 * 7.09e6 + 39.9e6}', 0),
         ('value: "126M", expect: rounded-inputs, inputs: 12 * 7.09e6 + 39.9e6}', 1),
@@ -339,6 +344,18 @@ def test_claims_stand_below_the_name_of_their_file(tmp_path: Path) -> None:
     told = " ".join(run("check", tmp_path / "c.txt").out.split())
     assert "neither Markdown (.md) nor YAML" in told
     assert "No such file" in run("check", tmp_path / "d.txt").out
+
+
+def test_an_id_stands_once(tmp_path: Path) -> None:
+    row = "- {id: a, model: toy, claim: params.total, value: '1'}\n"
+    code, out, _ = check(tmp_path, f"claims:\n{row}{row}", "--format", "json", name="claims.yaml")
+    assert code == 2
+    assert "the id 'a' stands twice" in json.loads(out)[1]["problem"]
+
+
+def test_a_bundled_name_comes_before_a_file_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "gpt2-small").write_text("no model", "utf-8")
+    assert check(tmp_path, HOLDS)[0] == 0
 
 
 def test_github_annotations(tmp_path: Path) -> None:

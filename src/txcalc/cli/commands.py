@@ -122,6 +122,7 @@ def models_(
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
     ] = None,
     kind: Annotated[Kind | None, typer.Option(help="only models of a kind")] = None,
+    explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
     """The bundled models by kind, with totals and sources."""
@@ -134,4 +135,4 @@ def models_(
         raise UnknownModelError(
             f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
         )
-    emit(render(reports, fmt, "catalogue"), [])
+    emit(render(reports, fmt, "catalogue", explain=explain), [])

@@ -39,14 +39,19 @@ def get(
     exact: Annotated[
         bool, typer.Option("--exact", help="a number that is no integer as n/d")
     ] = False,
+    explain: opt.Explain = False,
 ) -> None:
     """One number and nothing else."""
+    from txcalc.formula import substituted, symbolic
     from txcalc.numerals import plain
 
     [loaded] = models.load()
     report = ask.report_of(address, loaded, question)
-    text = plain(report.find(address).value, as_fraction=exact)
-    emit(f"{text}\n", report.warnings)
+    figure = report.find(address)
+    told = [plain(figure.value, as_fraction=exact)]
+    if explain:
+        told += [symbolic(figure), substituted(figure)]
+    emit(" = ".join(told) + "\n", report.warnings)
 
 
 @app.command("explain")

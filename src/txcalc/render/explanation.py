@@ -80,7 +80,8 @@ def _written(step: Step) -> Padding:
     )
     width = WIDTH - cell_len(step.name) - 6
     grid.add_row(step.name, "=", wrapped(step.formula, width))
-    grid.add_row("", "=", wrapped(step.substituted, width))
+    if step.substituted != str(step.quantity.value):
+        grid.add_row("", "=", wrapped(step.substituted, width))
     grid.add_row("", sign, result.strip())
     return Padding(grid, (0, 0, 1, 2))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
-_JOINT = re.compile(r"(?<=[·._/-])")
+_JOINTS = (re.compile(r"(?<=[·./])"), re.compile(r"(?<=[_-])"))
+"""Where a word is broken: between letters and names first, within one only if it is too long."""
 
 
 def wrapped(text: str, width: int) -> str:
@@ -27,8 +29,19 @@ def _lines(text: str, width: int) -> list[str]:
 
 def _pieces(word: str, width: int) -> list[str]:
     pieces = [""]
-    for part in _JOINT.split(word):
+    for part in _parts(word, width, _JOINTS):
         if pieces[-1] and len(pieces[-1] + part) > width:
             pieces.append("")
         pieces[-1] += part
     return pieces
+
+
+def _parts(word: str, width: int, joints: Sequence[re.Pattern[str]]) -> Iterator[str]:
+    """The word in parts of at most ``width``, at the first joints that serve."""
+    if len(word) <= width:
+        yield word
+    elif joints:
+        for part in joints[0].split(word):
+            yield from _parts(part, width, joints[1:])
+    else:
+        yield from (word[i : i + width] for i in range(0, len(word), width))
