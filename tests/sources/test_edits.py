@@ -160,7 +160,7 @@ def test_a_change_applies_to_every_model_that_is_shown() -> None:
 
 @pytest.mark.parametrize("row", SMALL.values(), ids=SMALL)
 def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any]) -> None:
-    """All dimensions by their names, and some by their paths."""
+    """Every other dimension by its name, and some by their paths."""
 
     imported = strict_yaml.load(strict_yaml.dump(described(row)), "c")
 
@@ -173,7 +173,8 @@ def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any])
         return [figure.value for figure in figures.values()]
 
     dims = model_of(row).dims
-    places = [*{letter.name for letter in dims.values()}, *list(dims)[::9]]
+    names = sorted({letter.name for letter in dims.values()})
+    places = [*names[::2], *list(dims)[::9]]
     for place in places:
         value = next(d.value for path, d in dims.items() if place in (path, d.name))
         change = f"{place}={2 * value}"
