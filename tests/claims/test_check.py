@@ -8,10 +8,14 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from tests.running import run
 from txcalc.claims import markdown
 from txcalc.claims.claim import Claim
+from txcalc.claims.comments import MAX_NESTING, comments
 from txcalc.errors import TxcalcError
 from txcalc.sources.bundled import configs
 
@@ -344,6 +348,35 @@ def test_claims_stand_below_the_name_of_their_file(tmp_path: Path) -> None:
     told = " ".join(run("check", tmp_path / "c.txt").out.split())
     assert "neither Markdown (.md) nor YAML" in told
     assert "No such file" in run("check", tmp_path / "d.txt").out
+
+
+PIECES = (
+    "GPT", " ", "\n", "\n\n", "# ", "- ", "1. ", "> ", "| ", "|--|--|\n", "`", "``", "```\n",
+    "~~~\n", "**", "_", "~~", "[", "](u)", "![", "<b>", "</b>", "<br>", "<sup>", "</pre>", "<div>",
+    "1", "23", "124M", "9 GB", "-", "->", ">", "<", "≈ ", "10^8", "&lt;", "&nbsp;", "\\", "    ",
+    "\t", "\r\n", "\r", "\ufeff", "\x00", "億", TOTAL, "<!-- txcalc: gpt3 kvcache.sequence -->",
+)  # fmt: skip
+ODD = ("<pre>", "---\n", "<!--", "-->", "<!-- x -->", "<!-- txcalc:", "<!-- txcalc -->")
+"""What may hide a comment, or be half of one."""
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_a_comment_is_a_claim_where_a_rendered_page_has_it_as_a_comment(text: str) -> None:
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
+        ["table", "strikethrough"]
+    )
+    assert len(list(comments(text))) == parser.render(text).count("<!-- txcalc:")
+
+
+@given(st.lists(st.sampled_from(PIECES + ODD), max_size=30).map("".join))
+def test_any_page_is_read_and_a_number_is_where_it_is_said_to_be(text: str) -> None:
+    found = list(markdown.claims(text, "page.md"))
+    assert len(found) <= text.lower().count("txcalc")
+    assert len({name for _, name, _ in found}) == len(found)
+    for claim, _, place in found:
+        if isinstance(claim, Claim) and place.end:
+            assert text[place.start : place.end] == claim.value
+            assert "<!--" not in claim.value
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
