@@ -70,7 +70,8 @@ CODE = [
     "- list\n\n  ```\n  1M{}\n  ```", "> ```\n> 1M{}\n> ```", "- item\n\n      1M{}",
     "1. item\n\n       1M{}", "- a\n  - b\n\n        1M{}", "-     1M{}", "> a\n>\n>     1M{}",
     "# h\n    1M{}", "    ```\n    1M{}\n    ```", "```\n    ```\n1M{}\n```", "<pre>\n1M{}\n</pre>",
-    "<script>\n1M{}\n</script>", "---\nkey: 1M{}\n---", "\\<!-- txcalc: toy params.total -->",
+    "<script>\n1M{}\n</script>", "---\nkey: 1M{}\n---",
+    "\ufeff---\r\nkey: 1M{}\r\nb: c\r\n---\r\ntext", "\\<!-- txcalc: toy params.total -->",
     "[a]: http://a.b '1M{}'", "&lt;!-- txcalc: toy params.total --&gt;",
 ]  # fmt: skip
 
@@ -92,7 +93,8 @@ def test_code_holds_no_claims(text: str) -> None:
         ("+5{}", "+5"), ("x = -5{}", "-5"), ("(5{}", "5"),
         ("&lt;!-- txcalc: a b --&gt; 1M{}", "1M"),
         ("`1M<!-- txcalc: gpt3 params.total -->` or 7M{}", "7M"), ("\ufeff# 1M{}", "1M"),
-        ("a\r\n> 1M{}", "1M"), ("9&nbsp;GiB{}", "9\u00a0GiB"), ("**9** GiB{}", "9 GiB"),
+        ("a\r\n> 1M{}", "1M"), ("---\n\n# 1M{}\n\n---\n", "1M"),
+        ("---\nkey: x\n---\n1M{}", "1M"), ("9&nbsp;GiB{}", "9\u00a0GiB"), ("**9** GiB{}", "9 GiB"),
     ],
 )  # fmt: skip
 def test_a_number_is_what_a_reader_sees(text: str, value: str) -> None:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _OPENING = re.compile(r"<!--\s*(?P<word>txcalc(?:\s*[:：]|(?=\s)))", re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n?|\n")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)
+_FRONT_MATTER = re.compile(
+    r"\A\ufeff?---[ \t]*\r?\n[\w\"'][^\n]*:.*?^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE | re.DOTALL
+)
 _SHOWN_AS_IS = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 _TAG = re.compile(r"(<!--.*?-->|</?[A-Za-z][^<>]*>)", re.DOTALL)
 _TAG_NAME = re.compile(r"</?([A-Za-z0-9]+)")
