@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import prod
-from typing import Literal
 
 import msgspec
 
 from txcalc.accounts.question import LETTERS, Question
-from txcalc.compiling import NAMESPACE, Code, Compiler, ratio, variables
 from txcalc.errors import OptionError
-from txcalc.quantity import Number
-from txcalc.sized import Sized
+from txcalc.lines import Fmt, Lines, start_of, writer
+from txcalc.sized import Sized, Sizes
 from txcalc.sources import edits
 from txcalc.sources.load import read
 
@@ -25,12 +22,9 @@ MOST_CHECKED = 256
 MOST_KNOWN = 100_000
 """Combinations that are remembered as checked where there are more."""
 
-Fmt = Literal["csv", "json"]
 Value = int | str
 Values = Sequence[Value]
 Point = Mapping[str, Value]
-Lines = Callable[..., str]
-"""Of a line's start, the innermost values, and the outer numbers: as many lines of text."""
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -94,7 +88,7 @@ class Sweep:
         writers: dict[str, Lines] = {}
         known: set[tuple[Value, ...]] = set()
         for values in _points(outer):
-            start = _start(names[:-1], values, fmt)
+            start = start_of(names[:-1], values, fmt)
             fixed = tuple(v for a, v in zip(outer, values, strict=True) if a.name not in LETTERS)
             numbers = [v for a, v in zip(outer, values, strict=True) if a.name != "model"]
             for chunk in _chunks(inner):
@@ -104,7 +98,7 @@ class Sweep:
                         self._check({**point, inner.name: value})
                 name = str(point.get("model", self.model))
                 if name not in writers:
-                    writers[name] = self._writer(self.derived[name], fmt)
+                    writers[name] = writer(self.derived[name], names, self.addresses, fmt)
                 yield len(chunk), writers[name](start, chunk, *numbers)
             if len(known) >= MOST_KNOWN:
                 known.clear()
@@ -116,58 +110,42 @@ class Sweep:
         sizes = {n: int(v) for n, v in point.items() if n not in (*LETTERS, "model")}
         if name in self.derived:
             self.derived[name].check(sizes)
-            return
+        else:
+            self.derived[name] = self._derive(name, sizes)
+
+    def _derive(self, name: str, sizes: Sizes) -> Sized:
+        """The derivations of a model, which have to be there at the ends of all letters too."""
         tree, file, warnings = read(name, type_=self._type, strict=self._strict)
         edits.apply(tree, self._changes, file)
         letters = [axis for axis in self.axes if axis.name in LETTERS]
-        first, low, high = (
-            msgspec.structs.replace(self._question, **dict(asked))
-            for asked in (
-                [(axis.name, axis.values[0]) for axis in letters],
-                [(axis.name, axis.extremes()[0]) for axis in letters],
-                [(axis.name, axis.extremes()[1]) for axis in letters],
-            )
+        derived = Sized(
+            tree, file, sizes, self.addresses, self._asked((a.name, a.values[0]) for a in letters)
         )
-        self.derived[name] = Sized(tree, file, sizes, self.addresses, first)
-        warnings += self.derived[name].warnings(low) + self.derived[name].warnings(high)
+        for end in (0, 1):
+            asked = self._asked((axis.name, axis.extremes()[end]) for axis in letters)
+            warnings += derived.warnings(asked)
         self.warnings += [warning for warning in warnings if warning not in self.warnings]
+        return derived
+
+    def _asked(self, letters: Iterable[tuple[str, Value]]) -> Question:
+        return msgspec.structs.replace(self._question, **dict(letters))
 
     def _given_once(self) -> None:
-        default = Question()
+        """Refuses an address that stands twice, and an axis that an option has set already."""
         for address in self.addresses:
             if list(self.addresses).count(address) > 1:
                 raise OptionError(f"the address {address!r} is given twice")
-        changed = [change.partition("=")[0] for change in self._changes]
+        options = {f"--set {change.partition('=')[0]}" for change in self._changes}
+        options |= {
+            f"--{letter}"
+            for letter in LETTERS
+            if getattr(self._question, letter) != getattr(Question(), letter)
+        }
         for axis in self.axes:
-            given = axis.name in LETTERS and getattr(self._question, axis.name) != getattr(
-                default, axis.name
-            )
-            if given or axis.name in changed:
-                option = f"--{axis.name}" if given else f"--set {axis.name}"
-                raise OptionError(f"{option} and --over {axis.name} are both given: one of them")
-
-    def _writer(self, derived: Sized, fmt: Fmt) -> Lines:
-        """The function that writes the lines of one model, whatever its letters and sizes are."""
-        inner = self.axes[-1].name
-        letters = [axis.name for axis in self.axes if axis.name != "model"]
-        compiler = Compiler(letters, derived.places)
-        cells = [_cell(compiler.code(figure), fmt) for figure in derived.figures]
-        names = dict(zip(letters, variables(letters), strict=True))
-        fast = names.pop(inner, "v")
-        namespace = NAMESPACE | {"plain": _plain, "exactly": _exactly}
-        if fmt == "json":
-            keys = [json.dumps(name) for name in (inner, *self.addresses)]
-            namespace |= {f"k{i}": key for i, key in enumerate(keys)}
-            shown = f"{{{fast}}}" if inner != "model" else f"{{quoted({fast})}}"
-            namespace["quoted"] = json.dumps
-            line = ", ".join(f"{{k{i}}}: {cell}" for i, cell in enumerate([shown, *cells]))
-            line += "}}"
-        else:
-            line = ",".join([f"{{{fast}}}", *cells])
-        outer = "".join(f", {name}" for name in names.values())
-        source = f"lambda start, chunk{outer}: ''.join([f'{{start}}{line}\\n' for {fast} in chunk])"
-        written: Lines = eval(source, namespace)
-        return written
+            for option in (f"--{axis.name}", f"--set {axis.name}"):
+                if option in options:
+                    told = f"{option} and --over {axis.name} are both given: one of them"
+                    raise OptionError(told)
 
 
 def _points(axes: Sequence[Axis]) -> Iterator[tuple[Value, ...]]:
@@ -186,36 +164,3 @@ def _chunks(axis: Axis) -> Iterator[Values]:
     values = iter(axis.values)
     while chunk := list(islice(values, size)):
         yield chunk
-
-
-def _start(names: Sequence[str], values: Values, fmt: Fmt) -> str:
-    """What every line of a chunk begins with."""
-    if fmt == "csv":
-        return "".join(f"{value}," for value in values)
-    return "{" + "".join(
-        f"{json.dumps(n)}: {json.dumps(v)}, " for n, v in zip(names, values, strict=True)
-    )
-
-
-def _cell(code: Code, fmt: Fmt) -> str:
-    """The source of a value between the braces of a format string."""
-    if code.below == "1":
-        return f"{{{code.above}}}"
-    write = "plain" if fmt == "csv" else "exactly"
-    return f"{{{write}({code.above}, {code.below})}}"
-
-
-def _plain(above: Number, below: Number) -> str:
-    if type(above) is int and type(below) is int:
-        whole, rest = divmod(above, below)
-        return repr(above / below) if rest else str(whole)
-    value = ratio(above, below)
-    return str(value) if isinstance(value, int) else repr(float(value))
-
-
-def _exactly(above: Number, below: Number) -> str:
-    """A JSON number, or one beside its exact n/d."""
-    value = ratio(above, below)
-    if isinstance(value, int):
-        return str(value)
-    return f'{{"value": {float(value)!r}, "exact": "{value.numerator}/{value.denominator}"}}'
