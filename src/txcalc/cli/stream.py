@@ -55,16 +55,11 @@ def _watched(chunks: Iterable[tuple[int, str]], points: int) -> Iterator[str]:
             if progress is not None:
                 progress.update(0, completed=done)
             elif sys.stderr.isatty() and time.monotonic() - started > PATIENCE:
-                progress = _progress()
+                from txcalc.render.progress import bar
+
+                progress = bar()
                 progress.add_task("points", total=points, completed=done)
                 progress.start()
     finally:
         if progress is not None:
             progress.stop()
-
-
-def _progress() -> Any:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    return Progress(console=Console(stderr=True), transient=True)
