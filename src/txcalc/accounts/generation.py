@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from txcalc.accounts.question import (
     MEANINGS,
+    PROMPT,
     Question,
     position_warnings,
     positive,
@@ -21,7 +22,6 @@ from txcalc.quantity import ONE, ZERO, Letter, Quantity, defined, least, product
 from txcalc.report import Figures, Report
 from txcalc.workload import Pass, per_multiply_add
 
-PROMPT = 20
 CONVENTIONS = [
     "naive: step i of N after a prompt of P computes all P+i-1 tokens again, full scores",
     "cached: step i computes one token at context P+i-1, the prompt being cached already",

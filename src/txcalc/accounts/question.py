@@ -20,6 +20,9 @@ PARTIAL = (
     "so its parameters are all that can be told"
 )
 
+PROMPT = 20
+"""Tokens of a prompt that generation begins with where none is asked for."""
+
 MEANINGS = {
     "ctx": "context in tokens",
     "source": "the encoder's length in tokens",

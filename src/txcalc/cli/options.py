@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts.question import PROMPT, Question
 from txcalc.errors import TxcalcError
 from txcalc.formats import FORMATS
 from txcalc.numerals import whole
@@ -91,7 +91,7 @@ Source = Annotated[
 Batch = Annotated[int, _number(metavar="B", help="sequences at once")]
 Prompt = Annotated[
     int | None,
-    _number(metavar="P", help="prompt; default: ctx, 20 for generation"),
+    _number(metavar="P", help=f"prompt; default: ctx, {PROMPT} for generation"),
 ]
 New = Annotated[int, _number(metavar="N", help="tokens to generate")]
 Tokens = Annotated[int, _number(metavar="T", help="tokens of each sequence")]
