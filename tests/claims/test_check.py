@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -50,6 +51,9 @@ def test_bundled_claims_all_have_a_public_source() -> None:
         HOLDS, f"# Of 124M{TOTAL}\n", f"- one\n- **124M**{TOTAL}\n", f"| a | 124M{TOTAL} |\n",
         f"> 124M{TOTAL}\n", f"`124439808`{TOTAL}\n",
         "about 125M<!-- txcalc: gpt2-small params.total within=3% -->",
+        "**About**\n125M<!-- txcalc: gpt2-small params.total within=3% -->",
+        f"it stays <\r\n125M{TOTAL}", f"In 2020\n124M{TOTAL}", f"> it stays <\n> 125M{TOTAL}",
+        f"<div>\n<b>in 1</b> 2<br>\n124M{TOTAL}</div>",
         f"it is > 100M{TOTAL}\n", f"a < 200M{TOTAL}\n",
         "約1.24億<!--txcalc:gpt2-small params.total within=1%-->",
         "GPT-3 has 175B<!-- txcalc: gpt3 params.total -->", f"パラメータは1.24億{TOTAL}",
@@ -71,6 +75,9 @@ CODE = [
     "1. item\n\n       1M{}", "- a\n  - b\n\n        1M{}", "-     1M{}", "> a\n>\n>     1M{}",
     "# h\n    1M{}", "    ```\n    1M{}\n    ```", "```\n    ```\n1M{}\n```", "<pre>\n1M{}\n</pre>",
     "<script>\n1M{}\n</script>", "---\nkey: 1M{}\n---",
+    "+++\nkey = '1M{}'\n+++", "<!--\nold: 1M{}\nb", "<!-- old 1M{}", "<div title='1M{}'>",
+    "<div>\n<script>\nvar s='1M{}';\n</script>\n</div>", "<div><pre>1M{}</pre></div>",
+    "x <!-- old 1M{} b", "<!--\n<div>old: 1M{}\n-->",
     "\ufeff---\r\nkey: 1M{}\r\nb: c\r\n---\r\ntext", "\\<!-- txcalc: toy params.total -->",
     "[a]: http://a.b '1M{}'", "&lt;!-- txcalc: toy params.total --&gt;",
 ]  # fmt: skip
@@ -145,6 +152,10 @@ def test_what_does_not_hold_ends_with_1_and_is_explained(
         (f"$1.25 \\times 10^8{TOTAL}", "'10^8' is no number that can be read"),
         (f"123'439'808{TOTAL}", "write it as 123,439,808, with commas between thousands"),
         (f"GPT-2{TOTAL}", "'GPT-2' is no number that can be read"),
+        (f"124M ± 1M{TOTAL}", "two numbers it could mean: 124M and 1M"),
+        (f"124M±1M{TOTAL}", "two numbers it could mean: 124M and 1M"),
+        (f"it is ≠ 10{TOTAL}", "'≠' before the number is not read"),
+        (f"About 125M{TOTAL}", "'About' before the number needs within=3%"),
         (f"5−5{TOTAL}", "two numbers it could mean: 5 and 5"),
         (f"v1.13{TOTAL}", "'v1.13' is no number that can be read"),
         (f"foo_13{TOTAL}", "'foo_13' is no number that can be read"),
@@ -294,13 +305,13 @@ def test_a_number_that_no_digit_of_its_style_tells_is_left_with_the_reason(tmp_p
 def test_a_claim_that_cannot_be_replaced_does_not_keep_others_from_it(tmp_path: Path) -> None:
     parted = "**9** GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->"
     code, out, _ = check(tmp_path, f"{parted} or\n125M{TOTAL}\n", "--write")
-    assert code == 2
-    assert "markup parts the number" in out
+    assert code == 1
+    assert "its source reads otherwise, so it was left as it is" in " ".join(out.split())
     assert (tmp_path / "page.md").read_text("utf-8") == f"{parted} or\n124M{TOTAL}\n"
     folded = "claims:\n- id: a\n  model: gpt2-small\n  claim: params.total\n  value: >-\n    125M\n"
     row = "- {id: b, model: gpt2-small, claim: params.total, value: 125M}\n"
     code, _, _ = check(tmp_path, folded + row, "--write", name="claims.yaml")
-    assert code == 2
+    assert code == 1
     written = (tmp_path / "claims.yaml").read_text("utf-8")
     assert written == folded + row.replace("125M", "124M")
 
@@ -364,6 +375,7 @@ ODD = ("<pre>", "---\n", "<!--", "-->", "<!-- x -->", "<!-- txcalc:", "<!-- txca
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_a_comment_is_a_claim_where_a_rendered_page_has_it_as_a_comment(text: str) -> None:
+    assume(not re.search(r"</?[A-Za-z][^>]*<!--", text))  # it would be part of a tag
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
         ["table", "strikethrough"]
     )
@@ -438,7 +450,7 @@ def test_a_read_only_file_loses_nothing_and_is_named(tmp_path: Path) -> None:
     ran = run("check", tmp_path, "--write", "--format", "json")
     told = {Path(row["file"]).name: row["problem"] for row in json.loads(ran.out)}
     assert ran.code == 2
-    assert told["page.md"] == "the file is read-only, so nothing of it was refreshed"
+    assert told["page.md"].endswith("; the file is read-only, so nothing of it was refreshed")
     assert path.read_text("utf-8") == STALE
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
     assert "124M" in (tmp_path / "other.md").read_text("utf-8")

@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 _OPENING = re.compile(r"<!--\s*(?P<word>txcalc(?:\s*[:：]|(?=\s)))", re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(
-    r"\A\ufeff?---[ \t]*\r?\n[\w\"'][^\n]*:.*?^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE | re.DOTALL
+    r"""\A\ufeff?
+    (?: ---[ \t]*\r?\n[\w"'][^\n]*:.*?^(?:---|\.\.\.)  # YAML
+    | \+\+\+[ \t]*\r?\n.*?^\+\+\+ )                    # TOML
+    [ \t]*\r?$""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-_SHOWN_AS_IS = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
+_AS_IS = re.compile(r"<(?P<end>/?)(?P<name>pre|script|style|textarea)\b", re.IGNORECASE)
+_IN_TAG = re.compile(r"</?[A-Za-z][^>]*$")
+_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"(<!--.*?-->|</?[A-Za-z][^<>]*>)", re.DOTALL)
 _TAG_NAME = re.compile(r"</?([A-Za-z0-9]+)")
 _INLINE_TAGS = {
@@ -36,7 +42,7 @@ MAX_NESTING = 100
 class Comment(msgspec.Struct, frozen=True):
     """Where a comment stands, the word it opens with, what it says if it ends, and what it follows.
 
-    ``before`` is the text of the line before it as a reader sees it, back to the last comment.
+    ``before`` is the text of the block before it as a reader sees it, back to the last comment.
     """
 
     start: int
@@ -78,8 +84,8 @@ class _Finder:
                 continue
             if token.type == "inline":
                 yield from self._in_paragraph(token.children or [], end)
-            elif not _SHOWN_AS_IS.match(token.content):
-                yield from self._in_html(end)
+            else:
+                yield from self._in_html(start, end)
 
     def _in_paragraph(self, children: list[Token], end: int) -> Iterator[Comment]:
         before = ""
@@ -97,7 +103,9 @@ class _Finder:
                     if opening and place:
                         yield self._comment(place, child.content[opening.end() : -3], before)
                     before = _after(before, child.content)
-                case "softbreak" | "hardbreak" | "image":
+                case "softbreak" | "hardbreak":
+                    before += "\n"
+                case "image":
                     before = ""
                 case _:
                     pass
@@ -114,19 +122,25 @@ class _Finder:
                 yield self._comment(match, None, "")
                 return
 
-    def _in_html(self, end: int) -> Iterator[Comment]:
-        seen = 0
+    def _in_html(self, start: int, end: int) -> Iterator[Comment]:
+        """Those of a block of HTML, without what is in another comment, a tag or a script."""
+        before, within = "", ""
         while self._left and self._left[0].start() < end:
             match = self._left.popleft()
-            seen = max(seen, self._start_of(self._line_of(match)))
-            before = ""
-            for piece in _TAG.split(self._text[seen : match.start()]):
-                before = _after(before, piece) if piece.startswith("<") else before + piece
-            seen = self._text.find("-->", match.end())
-            body = None if seen < 0 else self._text[match.end() : seen]
-            yield self._comment(match, body, unescape(before))
-            if body is None:
+            if match.start() < start:
+                continue
+            is_commented = False
+            for piece in _TAG.split(self._text[start : match.start()]):
+                within = _element(within, piece)
+                is_commented = is_commented or "<!--" in _COMMENT.sub("", piece)
+                before = _after(before, piece) if _TAG.fullmatch(piece) else before + piece
+            close = self._text.find("-->", match.end())
+            if not (within or is_commented or _IN_TAG.search(before, max(0, len(before) - 4000))):
+                body = None if close < 0 else self._text[match.end() : close]
+                yield self._comment(match, body, unescape(before))
+            if close < 0:
                 return
+            before, start = "", close + 3
 
     def _next(self, start: str, end: int) -> re.Match[str] | None:
         """The next opening before ``end`` whose source goes on like this."""
@@ -149,9 +163,19 @@ class _Finder:
 def _after(before: str, tag: str) -> str:
     """What is seen before the next text, after a tag or a comment."""
     name = _TAG_NAME.match(tag)
+    if name and name[1].lower() == "br":
+        return f"{before}\n"
     if name and name[1].lower() in ("sub", "sup"):
         return before if tag.startswith("</") else f"{before}^"
     return before if name and name[1].lower() in _INLINE_TAGS else ""
+
+
+def _element(within: str, tag: str) -> str:
+    """The element whose content is shown as it is, if there is one after a tag."""
+    found = _AS_IS.match(tag)
+    if found is None or (within and found["name"].lower() != within):
+        return within
+    return "" if found["end"] else found["name"].lower()
 
 
 def _blank(match: re.Match[str]) -> str:

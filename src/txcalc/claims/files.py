@@ -66,10 +66,17 @@ def _below(folder: str) -> Iterator[str | Verdict]:
         folders[:] = sorted(n for n in folders if not n.startswith(".") and n != "node_modules")
         for name in sorted(names):
             file = os.path.join(base, name)
+            if _is_pipe(file):
+                continue
             if _is(name, MARKDOWN) or (_is(name, YAML) and _lists_claims(file)):
                 yield file
     for error in unread:
         yield unreadable(Place(str(error.filename), 1), f"cannot be read: {error.strerror}")
+
+
+def _is_pipe(file: str) -> bool:
+    """Whether reading would wait for somebody who writes."""
+    return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _is(name: str, endings: tuple[str, ...]) -> bool:
@@ -141,6 +148,6 @@ def _claim(raw: Any, source: Any) -> Claim:
     if isinstance(raw, dict):
         raw = {"source": source, **raw}
         for field in ("value", "should_be", "inputs"):
-            if isinstance(raw.get(field), int) and not isinstance(raw[field], bool):
-                raw[field] = str(raw[field])
+            if isinstance(raw.get(field), int | str) and not isinstance(raw[field], bool):
+                raw[field] = str(raw[field]).strip()
     return msgspec.convert(raw, Claim)

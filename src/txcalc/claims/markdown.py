@@ -20,23 +20,27 @@ from txcalc.errors import TxcalcError, nearest
 MAX_COMMENT = 4000
 _REACH = 200
 """Signs before a comment that are searched for its number."""
+_SOURCE_REACH = 4000
+"""The same in the source, where a link's address may stand between them."""
 
 _AT_END = re.compile(
     rf"(?<![0-9A-Za-z_.,/^'’])(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?\s?$"
 )  # fmt: skip
-_SIGN = re.compile(r"(?P<sign>[-=~|!<>]*[<>]=?|[≥≤≈~]|\babout|\bca\.?|約|约)\s?$")
-_ARROW = re.compile(r"[-=~|]+>")
-_TOKEN = re.compile(r"(?P<text>[^\s|]*[0-9][^\s|]*)\s?$")
-_JOINED = re.compile(r"[0-9A-Za-z)\]][-+−–]$")
-_EARLIER = re.compile(
-    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—−~/x×]|to|or)?\s?$"
+_SIGN = re.compile(
+    r"(?P<sign>[-—–=~|!<>]*[<>]=?|!=|[≥≤≠⩾⩽≳≲≫≪≯≮≈∼~]|\babout|\bca\.?|約|约)\s?$", re.IGNORECASE
 )
-_MARKUP = re.compile(r"(?:[*_~`\s]|</?[A-Za-z][^<>]*>|\]\([^()]*\)|\]\[[^\]]*\])*")
+_ARROW = re.compile(r"[-—–=~|]+>")
+_TOKEN = re.compile(r"(?P<text>[^\s|]*[0-9][^\s|]*)\s?$")
+_JOINED = re.compile(r"[0-9A-Za-z)\]][-+−–]$|±\s?$")
+_EARLIER = re.compile(
+    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—−±~/x×]|to|or)?\s?$"
+)
+_MARKUP = re.compile(r"(?:[*_~`\s]|</?[A-Za-z][^<>]*>|\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\])*")
 """What may stand in the source between a number and its comment."""
 
 _OPTION = re.compile(r"(?P<name>[a-z_-]+)=(?P<value>\S+)")
 _RELATIONS: dict[str, Relation] = {">": "over", "<": "under"}
-_ABOUT = ("≈", "~", "about", "ca", "ca.", "約", "约")
+_ABOUT = ("≈", "∼", "~", "about", "ca", "ca.", "約", "约")
 _NO_NUMBER = "no number stands right before the comment"
 _ADDRESS = re.compile(r"(?:^|\s)\(*[a-z]+\.[a-z]")
 
@@ -85,7 +89,7 @@ def _is_prose(comment: Comment) -> bool:
 def _span(text: str, opening: int, number: str) -> tuple[int, int]:
     """Where the number before a comment stands in the source; nowhere if markup parts it."""
     end = opening
-    while (at := text.rfind(number, max(0, opening - _REACH), end)) >= 0:
+    while (at := text.rfind(number, max(0, opening - _SOURCE_REACH), end)) >= 0:
         if _MARKUP.fullmatch(text, at + len(number), opening):
             return at, at + len(number)
         end = at + len(number) - 1
@@ -105,6 +109,7 @@ def _number(before: str) -> _Number:
     sign = _SIGN.search(lead)
     if sign and not _ARROW.fullmatch(sign["sign"]):
         return _Number(found["number"], sign["sign"])
+    lead = lead.rpartition("\n")[2]
     earlier = _EARLIER.search(lead)
     if earlier:
         both = f"{earlier['number']} and {found['number']}"
@@ -160,7 +165,7 @@ def _relation(sign: str, tolerance: str) -> Relation:
         if tolerance:
             raise MarkdownError(f"{sign!r} before the number and within={tolerance}: one of them")
         return _RELATIONS[sign]
-    if sign and sign not in _ABOUT:
+    if sign and sign.lower() not in _ABOUT:
         raise MarkdownError(f"{sign!r} before the number is not read; write '>', '<' or '≈'")
     if sign and not tolerance:
         raise MarkdownError(f"{sign!r} before the number needs within=3% in the comment")

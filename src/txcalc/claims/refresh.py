@@ -69,7 +69,8 @@ def _written(file: str, stale: Mapping[int, tuple[Verdict, str]]) -> dict[int, V
                 text = text[:start] + fresh + text[end:]
                 after[i] = msgspec.structs.replace(verdict, problem="", refreshed=fresh)
             else:
-                after[i] = _failed(verdict, "markup parts the number, so it was not refreshed")
+                told = f"{verdict.problem}; its source reads otherwise, so it was left as it is"
+                after[i] = msgspec.structs.replace(verdict, problem=told)
         if any(verdict.refreshed for verdict in after.values()):
             _replace(os.path.realpath(file), text)
     except (RefreshError, DescriptionError) as error:
@@ -89,7 +90,8 @@ def _from_the_end(
 
 
 def _failed(verdict: Verdict, problem: str) -> Verdict:
-    return msgspec.structs.replace(verdict, problem=problem, unreadable=True)
+    told = f"{verdict.problem}; {problem}"
+    return msgspec.structs.replace(verdict, problem=told, unreadable=True)
 
 
 def _replace(file: str, text: str) -> None:

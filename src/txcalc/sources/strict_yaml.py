@@ -73,7 +73,9 @@ def places(text: str, list_: str, key: str) -> list[tuple[int, int, int]]:
     """
     root: Any = yaml.compose(text, Loader=_LOADER)
     items = next(value for name, value in root.value if name.value == list_)
-    return [_span(item, key) for item in items.value]
+    mark = len(text) - len(text.removeprefix("\ufeff"))
+    spans = (_span(item, key) for item in items.value)
+    return [(line, start + mark, end + mark) for line, start, end in spans]
 
 
 def _span(item: Any, key: str) -> tuple[int, int, int]:
