@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import txcalc
 from tests.running import get
+from tests.sources.test_bad_descriptions import GOOD
 from txcalc import library
 
 
@@ -51,6 +55,15 @@ def test_a_model_or_its_name(model: Any) -> None:
     assert isinstance(txcalc.concurrency(model).ratio, Fraction)
 
 
+def test_a_path_is_a_model_and_an_answer_can_be_copied(tmp_path: Path) -> None:
+    described = tmp_path / "mine.yaml"
+    described.write_text(GOOD, "utf-8")
+    assert txcalc.params(txcalc.load(described)).total > 0
+    answer = txcalc.params("gpt2-small").block
+    for again in (copy.copy(answer), copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
+        assert again.attention.q == 589824
+
+
 def test_changes_are_those_of_set() -> None:
     assert txcalc.params(txcalc.load("gpt2-small", ["n_layers=48"])).total == 379603200
 
@@ -76,6 +89,16 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.function("gpt3", "flops.total", "ctx")(batch=2), "one number each"),
         (lambda: txcalc.function("gpt3", "flops.total")(2), "one number each .* of nothing"),
         (lambda: txcalc.kvcache("roberta-base"), "encoder-only"),
+        (lambda: txcalc.load(None), "a model is a text, not None"),  # type: ignore[arg-type]
+        (lambda: txcalc.params(1), "a model is a text, not 1"),  # type: ignore[arg-type]
+        (lambda: txcalc.load("gpt3", "n_layers=4"), "changes are a list"),
+        (lambda: txcalc.load("gpt3", [None]), "a change is a text"),  # type: ignore[list-item]
+        (lambda: txcalc.get("gpt3", None), "an address is a text"),  # type: ignore[arg-type]
+        (lambda: txcalc.function("gpt3", "params.total", 1), "a letter"),  # type: ignore[arg-type]
+        (lambda: txcalc.get("gpt3", "params.total", kv="fp9"), "unknown number format 'fp9'"),
+        (lambda: txcalc.get("gpt3", "params.total", ctx=0), "--ctx 0: a whole number"),
+        (lambda: txcalc.get("gpt3", "flops.total", ctx="\ud800"), "signs that no text can hold"),
+        (lambda: txcalc.params("gpt3").zork, "no figure 'params.zork'"),
     ],
 )
 def test_what_goes_wrong_says_so(act: Any, told: str) -> None:

@@ -311,7 +311,8 @@ def test_sizes_past_those_checked_first_are_checked_too(monkeypatch: pytest.Monk
     [
         ("--ctx 5 --over ctx=1:3", "--ctx and --over ctx are both given"),
         ("--batch 5 --over batch=1:3", "--batch and --over batch are both given"),
-        ("--set n_layers=9 --over n_layers=1,2", "--set n_layers and --over n_layers are both"),
+        ("--set n_layers=9 --over n_layers=1,2", "--set n_layers=9 and --over n_layers both set"),
+        ("--set layers.count=9 --over n_layers=1,2", "n_layers both set layers.count: one of them"),
         ("--over n_layers=1,2 --over layers.count=3", "both set layers.count: one of them"),
         ("--over model=gpt3,mixtral-8x7b --over top_k=1", "gpt3: --over top_k: nothing is called"),
     ],

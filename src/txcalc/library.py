@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,10 @@ __all__ = [
     "Answer", "concurrency", "flops", "function", "generation", "get", "intensity", "kvcache",
     "load", "params", "weights",
 ]  # fmt: skip
+
+
+class MissingFigureError(AddressError, AttributeError):
+    """An attribute that is no figure of an answer."""
 
 
 class Answer:
@@ -47,7 +52,7 @@ class Answer:
         """The number or the figures below.
 
         Raises:
-            AttributeError: no such figure.
+            MissingFigureError: no such figure.
         """
         if name.startswith("__"):  # as copy and pickle ask for, before there is a report
             raise AttributeError(name)
@@ -57,7 +62,7 @@ class Answer:
         try:
             return below.value
         except AddressError as error:
-            raise AttributeError(str(error)) from None
+            raise MissingFigureError(str(error)) from None
 
     def __dir__(self) -> list[str]:
         start = f"{self.address}."
@@ -79,7 +84,11 @@ class Answer:
 
 
 def load(
-    name: str, changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False
+    name: str | os.PathLike[str],
+    changes: Sequence[str] = (),
+    *,
+    type_: str | None = None,
+    strict: bool = False,
 ) -> Model:
     """A model by bundled name, by the path of a YAML description or a config.json, or from the Hub.
 
@@ -89,6 +98,13 @@ def load(
     Raises:
         TxcalcError: a model that is unknown, unreadable, contradictory or not modelled.
     """
+    if isinstance(name, os.PathLike):
+        name = os.fspath(name)
+    if isinstance(changes, str) or not isinstance(changes, Sequence):
+        raise OptionError(f"changes are a list of NAME=V, not {changes!r}")
+    _texts("a model", name)
+    _texts("a type", type_ or "")
+    _texts("a change", *changes)
     return sources.load(name, changes, type_=type_, strict=strict)
 
 
@@ -102,6 +118,7 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
         OptionError: an option that is not known or cannot be used.
         RefusedError: a figure that the model cannot have.
     """
+    _texts("an address", address)
     return ask.report_of(address, _loaded(model), question(options)).find(address).value
 
 
@@ -117,6 +134,8 @@ def function(
         OptionError: a name that is no letter of a question; and by the function itself, a letter
             that is missing, given twice or unknown, or that is no whole number from 1 to 10^15.
     """
+    _texts("an address", address)
+    _texts("a letter", *letters)
     for letter in letters:
         if letter not in LETTERS:
             raise OptionError(f"no letter {letter!r}{nearest(letter, list(LETTERS))}")
@@ -176,4 +195,10 @@ def _answer(account: str, model: Model | str, options: dict[str, Any]) -> Answer
 
 
 def _loaded(model: Model | str) -> Model:
-    return load(model) if isinstance(model, str) else model
+    return model if isinstance(model, Model) else load(model)
+
+
+def _texts(what: str, *values: object) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise OptionError(f"{what} is a text, not {value!r}")

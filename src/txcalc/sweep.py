@@ -116,11 +116,20 @@ class Sweep:
     def _derive(self, name: str, sizes: Sizes) -> Sized:
         """The derivations of a model, which have to be there at the ends of all letters too."""
         tree, file, warnings = read(name, type_=self._type, strict=self._strict)
+        changed = {
+            ".".join(path): change
+            for change in self._changes
+            for path in edits.places(tree, change.partition("=")[0], file)
+        }
         edits.apply(tree, self._changes, file)
         letters = [axis for axis in self.axes if axis.name in LETTERS]
         derived = Sized(
             tree, file, sizes, self.addresses, self._asked((a.name, a.values[0]) for a in letters)
         )
+        for place, change in changed.items():
+            if place in derived.places:
+                both = f"--set {change} and --over {derived.places[place]}"
+                raise OptionError(f"{both} both set {place}: one of them")
         for end in (0, 1):
             asked = self._asked((axis.name, axis.extremes()[end]) for axis in letters)
             warnings += derived.warnings(asked)
@@ -131,21 +140,14 @@ class Sweep:
         return msgspec.structs.replace(self._question, **dict(letters))
 
     def _given_once(self) -> None:
-        """Refuses an address that stands twice, and an axis that an option has set already."""
+        """Refuses an address that stands twice, and a letter that an option has set already."""
         for address in self.addresses:
             if list(self.addresses).count(address) > 1:
                 raise OptionError(f"the address {address!r} is given twice")
-        options = {f"--set {change.partition('=')[0]}" for change in self._changes}
-        options |= {
-            f"--{letter}"
-            for letter in LETTERS
-            if getattr(self._question, letter) != getattr(Question(), letter)
-        }
         for axis in self.axes:
-            for option in (f"--{axis.name}", f"--set {axis.name}"):
-                if option in options:
-                    told = f"{option} and --over {axis.name} are both given: one of them"
-                    raise OptionError(told)
+            name = axis.name
+            if name in LETTERS and getattr(self._question, name) != getattr(Question(), name):
+                raise OptionError(f"--{name} and --over {name} are both given: one of them")
 
 
 def _points(axes: Sequence[Axis]) -> Iterator[tuple[Value, ...]]:

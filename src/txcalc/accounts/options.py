@@ -27,6 +27,8 @@ def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Quest
             raise OptionError(f"no option {name!r}{nearest(name, known)}")
     try:
         return msgspec.convert(options, Question)
+    except UnicodeEncodeError:
+        raise OptionError("options: signs that no text can hold stand in them") from None
     except msgspec.ValidationError as error:
         name, problem = told(error, Question)
         raise OptionError(

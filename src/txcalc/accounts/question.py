@@ -54,6 +54,19 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     weights: str | None = None
     kv: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuses what no figure could use, whether the one asked for depends on it or not.
+
+        Raises:
+            OptionError: a length or a batch that is not positive, or an unknown number format.
+        """
+        for name in MEANINGS:
+            if (value := getattr(self, name)) is not None:
+                positive(name, value)
+        for fmt in (self.dtype, self.weights, self.kv):
+            if fmt is not None:
+                size(fmt, "", "elements")
+
     @property
     def weight_bytes(self) -> Letter:
         """Bytes of one parameter."""
