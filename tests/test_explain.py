@@ -20,6 +20,7 @@ from txcalc.explain import explain
 from txcalc.model import Model
 from txcalc.quantity import is_estimate
 from txcalc.render.explanation import as_table
+from txcalc.report import Report
 
 READ = ("gpt2-small", "mixtral-8x7b", "deepseek-v3", "gemma-3-4b-text", "jamba-v0.1")
 CLOSE = Fraction(1, 10**30)
@@ -30,8 +31,8 @@ def explained(*arguments: object) -> dict[str, Any]:
     return found
 
 
-def sampled(model: Model) -> list[tuple[str, str]]:
-    """Some addresses of every account that answers, the shown ones of its end among them."""
+def sampled(model: Model) -> list[tuple[Report, str]]:
+    """An address at random of every account that answers, and the last one that it shows."""
     chosen = []
     for account in ACCOUNTS:
         try:
@@ -39,25 +40,24 @@ def sampled(model: Model) -> list[tuple[str, str]]:
         except RefusedError:
             continue
         names = list(of_account.figures)
-        few = random.Random(model.name).sample(names, min(1, len(names)))
-        chosen += [(account, name) for name in {*few, *of_account.shown[-1:]}]
+        some = random.Random(model.name).choice(names)
+        chosen += [(of_account, name) for name in {some, of_account.shown[-1]}]
     return chosen
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_printed_numbers_are_worth_the_value_in_every_step(name: str) -> None:
-    model = named(name)
-    question = {"ctx": 300, "phase": "prefill"}
-    for account, address in sampled(model):
-        found = explain(report(account, model, **question), address)
+    for of_account, address in sampled(named(name)):
+        found = explain(of_account, address)
         for step in found.steps:
             if is_estimate(step.quantity):
                 off = abs(estimate(step.substituted) - step.quantity.value)
                 assert off <= abs(step.quantity.value) * CLOSE, (address, step.name)
             else:
                 assert reckon(step.substituted) == step.quantity.value, (address, step.name)
-        text = as_table(found)
-        assert max(map(len, text.splitlines())) <= 80, (address, text)
+        if address == of_account.shown[-1]:
+            text = as_table(found)
+            assert max(map(len, text.splitlines())) <= 80, (address, text)
 
 
 def letters_of(formula: str) -> set[str]:
