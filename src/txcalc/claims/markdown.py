@@ -38,6 +38,9 @@ _EARLIER = re.compile(
 _MARKUP = re.compile(r"(?:[*_~`\s]|</?[A-Za-z][^<>]*>|\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\])*")
 """What may stand in the source between a number and its comment."""
 
+_LISTED_BOUND = re.compile(r"^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+>[ \t]?[*_~`]*\Z", re.MULTILINE)
+"""A bound that begins the item of a list, where CommonMark would have a quotation."""
+
 _OPTION = re.compile(r"(?P<name>[a-z_-]+)=(?P<value>\S+)")
 _RELATIONS: dict[str, Relation] = {">": "over", "<": "under"}
 _ABOUT = ("≈", "∼", "~", "about", "ca", "ca.", "約", "约")
@@ -75,7 +78,10 @@ def claims(text: str, file: str) -> Iterator[Found]:
             if comment.body is None:
                 raise MarkdownError("the comment is never closed")
             number = _number(comment.before)
-            place = Place(file, line, *_span(text, comment.start, number.text))
+            start, end = _span(text, comment.start, number.text)
+            place = Place(file, line, start, end)
+            if _LISTED_BOUND.search(text, max(0, start - _REACH), start):
+                number = _Number(number.text, ">")
             yield _claim(comment.body, number, name), name, place
         except MarkdownError as error:
             yield error, name, place
