@@ -339,6 +339,14 @@ def test_a_figure_that_some_points_lack_is_refused() -> None:
     assert function(7) == asked
 
 
+def test_a_model_of_any_name_is_one_cell(tmp_path: Path) -> None:
+    odd = tmp_path / 'a "b".json'
+    odd.write_text(json.dumps(CONFIG), "utf-8")
+    for axes in (("ctx=1,2", f"model={odd},toy"), (f"model={odd},toy", "ctx=1,2")):
+        points = swept("toy", "flops.total", "--over", axes[0], "--over", axes[1])
+        assert {point["model"] for point in points} == {str(odd), "toy"}
+
+
 def test_a_full_disk_is_told() -> None:
     full = Path("/dev/full")
     if not full.exists():

@@ -26,15 +26,16 @@ def writer(derived: Sized, names: Sequence[str], addresses: Sequence[str], fmt: 
     cells = [_cell(compiler.code(figure), fmt) for figure in derived.figures]
     codes = dict(zip(letters, variables(letters), strict=True))
     fast = codes.pop(inner, "v")
-    namespace = NAMESPACE | {"plain": _plain, "exactly": _exactly, "quoted": json.dumps}
+    quoted = json.dumps if fmt == "json" else _quoted
+    namespace = NAMESPACE | {"plain": _plain, "exactly": _exactly, "quoted": quoted}
+    shown = f"{{{fast}}}" if inner != "model" else f"{{quoted({fast})}}"
     if fmt == "json":
         keys = [json.dumps(name) for name in (inner, *addresses)]
         namespace |= {f"k{i}": key for i, key in enumerate(keys)}
-        shown = f"{{{fast}}}" if inner != "model" else f"{{quoted({fast})}}"
         line = ", ".join(f"{{k{i}}}: {cell}" for i, cell in enumerate([shown, *cells]))
         line += "}}"
     else:
-        line = ",".join([f"{{{fast}}}", *cells])
+        line = ",".join([shown, *cells])
     outer = "".join(f", {code}" for code in codes.values())
     source = f"lambda start, chunk{outer}: ''.join([f'{{start}}{line}\\n' for {fast} in chunk])"
     written: Lines = eval(source, namespace)
@@ -44,10 +45,15 @@ def writer(derived: Sized, names: Sequence[str], addresses: Sequence[str], fmt: 
 def start_of(names: Sequence[str], values: Sequence[int | str], fmt: Fmt) -> str:
     """What every line of a chunk begins with."""
     if fmt == "csv":
-        return "".join(f"{value}," for value in values)
+        return "".join(f"{_quoted(str(value))}," for value in values)
     return "{" + "".join(
         f"{json.dumps(n)}: {json.dumps(v)}, " for n, v in zip(names, values, strict=True)
     )
+
+
+def _quoted(text: str) -> str:
+    """A cell of CSV."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set('",\r\n') else text
 
 
 def _cell(code: Code, fmt: Fmt) -> str:
