@@ -342,8 +342,9 @@ def test_a_figure_that_some_points_lack_is_refused() -> None:
 def test_a_model_of_any_name_is_one_cell(tmp_path: Path) -> None:
     odd = tmp_path / 'a "b".json'
     odd.write_text(json.dumps(CONFIG), "utf-8")
-    for axes in (("ctx=1,2", f"model={odd},toy"), (f"model={odd},toy", "ctx=1,2")):
-        points = swept("toy", "flops.total", "--over", axes[0], "--over", axes[1])
+    letters, models = "ctx=1,2", f"model={odd},toy"
+    for outer, inner in ((letters, models), (models, letters)):
+        points = swept("toy", "flops.total", "--over", outer, "--over", inner)
         assert {point["model"] for point in points} == {str(odd), "toy"}
 
 
