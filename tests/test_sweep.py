@@ -281,6 +281,21 @@ def test_a_config_is_swept_like_any_model(tmp_path: Path) -> None:
     assert len(swept(config, "flops.total", "--over", "ctx=1,2", "--type", "llama")) == 2
 
 
+def test_changes_of_a_sweep_are_made_one_after_another() -> None:
+    changes = (
+        "--set",
+        "attention={kind: gqa, n_heads: 12, n_kv_heads: 4}",
+        "--set",
+        "n_kv_heads=6",
+    )
+    [point] = swept("gpt2-small", "params.total", *changes, "--over", "n_layers=7")
+    assert point["params.total"] == str(
+        get("gpt2-small", "params.total", *changes, "--set", "n_layers=7")
+    )
+    ran = run("sweep", "gpt3", "params.total", "--set", "foo=6", "--over", "n_layers=1,2")
+    assert "--set foo=6: nothing is called 'foo'" in ran.err
+
+
 def test_dimensions_are_swept_by_path_as_they_are_set() -> None:
     axes = {"encoder.ffn.d_ff": (7, 2048), "encoder.count": (2, 3), "vocab": (11,)}
     over = [

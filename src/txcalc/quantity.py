@@ -6,7 +6,7 @@ automatic-differentiation engine. Equality looks at value and unit alone.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
@@ -201,9 +201,14 @@ def walk(root: Quantity, stop: Iterable[Quantity] = ()) -> Iterator[Quantity]:
             continue
         seen.add(id(node))
         yield node
-        stack.extend(reversed(node.args))
-        if isinstance(node, Letter) and node.definition is not None:
-            stack.append(node.definition)
+        stack.extend(reversed(_below(node)))
+
+
+def _below(node: Quantity) -> tuple[Quantity, ...]:
+    """What a node was made from: its operands, or the definition of a letter that has one."""
+    if isinstance(node, Letter) and node.definition is not None:
+        return (node.definition,)
+    return node.args
 
 
 def is_estimate(root: Quantity) -> bool:
@@ -213,38 +218,38 @@ def is_estimate(root: Quantity) -> bool:
 
 def same_derivation(a: Quantity, b: Quantity) -> bool:
     """Whether two quantities came about alike: same operations on letters of one name and value."""
-    if a is b:
-        return True
-    if a != b or a.op != b.op or len(a.args) != len(b.args):
-        return False
-    if isinstance(a, Letter) and isinstance(b, Letter) and a.name != b.name:
-        return False
-    return all(map(same_derivation, a.args, b.args))
+    return _made_alike(a, b, lambda x, y: x == y and _name(x) == _name(y))
 
 
 def same_structure(a: Quantity, b: Quantity, places: Container[str]) -> bool:
     """Whether two derivations differ at most in the values of letters read at ``places``."""
+
+    def alike(x: Quantity, y: Quantity) -> bool:
+        if not (isinstance(x, Letter) and isinstance(y, Letter)):
+            return x.op != "const" or x.value == y.value
+        is_open = x.definition is not None or x.path in places
+        return (x.name, x.path) == (y.name, y.path) and (is_open or x.value == y.value)
+
+    return _made_alike(a, b, alike)
+
+
+def _made_alike(a: Quantity, b: Quantity, alike: Callable[[Quantity, Quantity], bool]) -> bool:
+    """Whether the same operations made two quantities from nodes that are pairwise alike."""
     pairs, seen = [(a, b)], set()
     while pairs:
         x, y = pairs.pop()
-        if (id(x), id(y)) in seen:
+        if x is y or (id(x), id(y)) in seen:
             continue
         seen.add((id(x), id(y)))
-        if x.op != y.op or x.unit != y.unit or len(x.args) != len(y.args):
+        of_x, of_y = _below(x), _below(y)
+        if (x.op, x.unit, len(of_x)) != (y.op, y.unit, len(of_y)) or not alike(x, y):
             return False
-        pairs.extend(zip(x.args, y.args, strict=True))
-        if isinstance(x, Letter) and isinstance(y, Letter):
-            if (x.name, x.path) != (y.name, y.path):
-                return False
-            if x.definition is not None and y.definition is not None:
-                pairs.append((x.definition, y.definition))
-                continue
-            if x.definition is not y.definition:
-                return False
-        fixed = x.op == "const" or (isinstance(x, Letter) and x.path not in places)
-        if fixed and x.value != y.value:
-            return False
+        pairs.extend(zip(of_x, of_y, strict=True))
     return True
+
+
+def _name(node: Quantity) -> str:
+    return node.name if isinstance(node, Letter) else ""
 
 
 @lru_cache(maxsize=64)

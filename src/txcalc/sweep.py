@@ -116,12 +116,7 @@ class Sweep:
     def _derive(self, name: str, sizes: Sizes) -> Sized:
         """The derivations of a model, which have to be there at the ends of all letters too."""
         tree, file, warnings = read(name, type_=self._type, strict=self._strict)
-        changed = {
-            ".".join(path): change
-            for change in self._changes
-            for path in edits.places(tree, change.partition("=")[0], file)
-        }
-        edits.apply(tree, self._changes, file)
+        changed = edits.apply(tree, self._changes, file)
         letters = [axis for axis in self.axes if axis.name in LETTERS]
         derived = Sized(
             tree, file, sizes, self.addresses, self._asked((a.name, a.values[0]) for a in letters)

@@ -15,12 +15,15 @@ Path = tuple[str, ...]
 _FIELDS = {letter: field for field, letter in LETTER_NAMES.items()}
 
 
-def apply(tree: Any, edits: Sequence[str], file: str, option: str = "--set") -> None:
+def apply(tree: Any, edits: Sequence[str], file: str, option: str = "--set") -> dict[str, str]:
     """Carries out each ``NAME=V`` or ``PATH=V`` on the tree, in the order given.
+
+    Returns the path of each field that was set, and the edit that set it last.
 
     Raises:
         OptionError: an edit that names nothing, or several things that do not agree.
     """
+    done = {}
     for edit in edits:
         name, sign, text = edit.partition("=")
         if not sign or not name:
@@ -32,6 +35,8 @@ def apply(tree: Any, edits: Sequence[str], file: str, option: str = "--set") -> 
             raise OptionError(f"{option} {edit}: {error}") from None
         for *parent, key in paths:
             get(tree, parent)[key] = value
+            done[".".join((*parent, key))] = edit
+    return done
 
 
 def places(tree: Any, name: str, file: str) -> list[Path]:
