@@ -56,7 +56,7 @@ def _defaults(found: dict[str, list[str]]) -> str:
 
 def fields() -> str:
     """Every mapping that a model file can have, field by field."""
-    from txcalc.model import Model
+    from txcalc.model.model import Model
     from txcalc.sources.description import Description
 
     structs = [("Top level", Description), *_reached(Model)]
@@ -116,7 +116,7 @@ def _described(title: str, struct: type[msgspec.Struct]) -> str:
 
 def _takes(hint: Any) -> str:
     """What a field may hold, and what its metadata says of it."""
-    from txcalc.quantity import Quantity
+    from txcalc.exact.quantity import Quantity
 
     match get_origin(hint) or hint:
         case origin if origin is Annotated:

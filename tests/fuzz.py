@@ -30,7 +30,7 @@ from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError
 from txcalc.render.text import render
-from txcalc.report import Report
+from txcalc.report.report import Report
 from txcalc.sources import bundled
 
 SECONDS = 1.0

@@ -20,10 +20,10 @@ from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.cli import commands, main
 from txcalc.errors import TxcalcError
-from txcalc.model import Model
-from txcalc.report import Report
+from txcalc.model.model import Model
+from txcalc.report.report import Report
 from txcalc.sources import bundled
-from txcalc.sources import load as sources
+from txcalc.sources import loading as sources
 
 DATA = Path(__file__).parent / "data"
 ORACLE = Path(__file__).parent / "oracle"

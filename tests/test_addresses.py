@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.counting import Tree
 from tests.describing import descriptions
 from tests.running import BUNDLED, MODELS, data, find, get, load, named, run, told
-from txcalc.model import Model
+from txcalc.model.model import Model
 
 HELD = ("matmul", "biases")
 PARAMS = ("total", "active", "buffers", "blocks", "final_norm", "head", "embedding",

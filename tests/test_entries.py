@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from txcalc.entries import met, met_by_all
-from txcalc.quantity import const
+from txcalc.exact.quantity import const
+from txcalc.workload.entries import met, met_by_all
 
 
 @pytest.mark.parametrize("block", [1, 3, 4, 7])

@@ -16,11 +16,11 @@ from tests.reckoning import estimate, reckon
 from tests.running import ACCOUNTS, BUNDLED, answer, data, named, report, run
 from txcalc.accounts.question import Question
 from txcalc.errors import RefusedError
-from txcalc.explain import explain
-from txcalc.model import Model
-from txcalc.quantity import is_estimate
+from txcalc.exact.quantity import is_estimate
+from txcalc.model.model import Model
 from txcalc.render.explanation import as_table
-from txcalc.report import Report
+from txcalc.report.explain import explain
+from txcalc.report.report import Report
 
 READ = ("gpt2-small", "mixtral-8x7b", "deepseek-v3", "gemma-3-4b-text", "jamba-v0.1")
 CLOSE = Fraction(1, 10**30)

@@ -16,9 +16,9 @@ from tests.describing import descriptions
 from tests.reckoning import FormulaError, estimate, reckon
 from tests.running import ACCOUNTS, MODELS, OTHERS, load, named, report
 from txcalc.errors import RefusedError
-from txcalc.formula import Printer, substituted, symbolic
-from txcalc.model import Model
-from txcalc.quantity import Letter, Quantity, is_estimate, walk
+from txcalc.exact.printing import Printer, substituted, symbolic
+from txcalc.exact.quantity import Letter, Quantity, is_estimate, walk
+from txcalc.model.model import Model
 
 CLOSE = Fraction(1, 10**36)
 

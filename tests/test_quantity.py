@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txcalc.counting import distinct, series, tally
 from txcalc.errors import UnitError
-from txcalc.quantity import (
+from txcalc.exact.counting import distinct, series, tally
+from txcalc.exact.quantity import (
     ONE,
     ZERO,
     Letter,

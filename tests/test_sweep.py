@@ -27,14 +27,14 @@ from tests.describing import descriptions
 from tests.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
-from txcalc.axes import axes
-from txcalc.compiling import compiled
 from txcalc.errors import DescriptionError, OptionError, RefusedError
-from txcalc.model import Model
-from txcalc.quantity import Number, is_estimate
-from txcalc.sized import Sized
+from txcalc.exact.polynomial import compiled
+from txcalc.exact.quantity import Number, is_estimate
+from txcalc.model.model import Model
 from txcalc.sources.edits import unshared
-from txcalc.sources.load import built, read
+from txcalc.sources.loading import built, read
+from txcalc.sweep.axes import axes
+from txcalc.sweep.derived import Sized
 
 LETTERS = ("ctx", "batch", "prompt", "new")
 POINTS: tuple[dict[str, int], ...] = (
@@ -309,7 +309,7 @@ def test_dimensions_are_swept_by_path_as_they_are_set() -> None:
 
 
 def test_sizes_past_those_checked_first_are_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(txcalc.sweep, "MOST_CHECKED", 1)
+    monkeypatch.setattr(txcalc.sweep.sweep, "MOST_CHECKED", 1)
     values = ",".join(map(str, [*range(200, 8, -1), 2]))
     ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", f"n_experts={values}",
               "--format", "csv")  # fmt: skip

@@ -9,13 +9,13 @@ from typing import Any
 from txcalc.accounts import ask
 from txcalc.accounts.options import question
 from txcalc.accounts.question import LETTERS, Question, positive
-from txcalc.compiling import compiled
 from txcalc.errors import AddressError, OptionError, nearest
-from txcalc.formula import symbolic
-from txcalc.model import Model
-from txcalc.quantity import Number
-from txcalc.report import Report
-from txcalc.sources import load as sources
+from txcalc.exact.polynomial import compiled
+from txcalc.exact.printing import symbolic
+from txcalc.exact.quantity import Number
+from txcalc.model.model import Model
+from txcalc.report.report import Report
+from txcalc.sources import loading as sources
 
 __all__ = [
     "Answer", "concurrency", "flops", "function", "generation", "get", "intensity", "kvcache",

@@ -12,7 +12,7 @@ from tests.counting import BYTES, Counted, Tree
 from tests.describing import descriptions, used_parts
 from tests.running import find, load, report
 from txcalc.errors import RefusedError
-from txcalc.quantity import is_estimate
+from txcalc.exact.quantity import is_estimate
 
 tokens = st.integers(1, 30)
 formats = st.sampled_from(sorted(BYTES))

@@ -19,9 +19,9 @@ import pytest
 
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
-from txcalc.model import Model
+from txcalc.model.model import Model
 from txcalc.sources.bundled import configs
-from txcalc.sources.load import load
+from txcalc.sources.loading import load
 
 pytestmark = pytest.mark.bench
 

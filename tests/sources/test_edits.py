@@ -15,8 +15,8 @@ from tests.sources.test_families import described, model_of, rows
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError
-from txcalc.sources import strict_yaml
-from txcalc.sources.load import built
+from txcalc.sources import yaml
+from txcalc.sources.loading import built
 
 ENCODER = 4 * 512**2 + 2 * 512 * 2048 + (2048 + 512) + 2 * (2 * 512)
 DECODER = ENCODER + 4 * 512**2 + 2 * 512
@@ -162,7 +162,7 @@ def test_a_change_applies_to_every_model_that_is_shown() -> None:
 def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any]) -> None:
     """Every other dimension by its name, and some by their paths."""
 
-    imported = strict_yaml.load(strict_yaml.dump(described(row)), "c")
+    imported = yaml.load(yaml.dump(described(row)), "c")
 
     def changed(tree: Any, change: str) -> object:
         try:

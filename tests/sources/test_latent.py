@@ -10,7 +10,7 @@ import pytest
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import DescriptionError, RefusedError
-from txcalc.model import Model
+from txcalc.model.model import Model
 from txcalc.sources import description, huggingface
 
 V3: dict[str, Any] = {

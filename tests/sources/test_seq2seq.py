@@ -13,7 +13,7 @@ import pytest
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import RefusedError
-from txcalc.model import Model
+from txcalc.model.model import Model
 from txcalc.sources import description, huggingface
 
 SMALL = {"d_model": 96, "vocab_size": 1003, "encoder_layers": 5, "decoder_layers": 3}

@@ -14,7 +14,7 @@ import pytest
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.sources import description, huggingface
-from txcalc.sources.load import load
+from txcalc.sources.loading import load
 
 GIB = 2**30
 

@@ -8,8 +8,8 @@ import msgspec
 
 from txcalc.accounts.question import Question
 from txcalc.errors import AddressError, nearest
-from txcalc.model import Model
-from txcalc.report import Report
+from txcalc.model.model import Model
+from txcalc.report.report import Report
 
 ACCOUNTS = (
     "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "dims",

@@ -6,9 +6,9 @@ from typing import Literal
 
 from txcalc.accounts import params
 from txcalc.accounts.question import Question
-from txcalc.model import Model
-from txcalc.parts.ffn import Mixture
-from txcalc.report import Report
+from txcalc.model.model import Model
+from txcalc.model.parts.ffn import Mixture
+from txcalc.report.report import Report
 
 Kind = Literal["dense", "moe", "hybrid", "recurrent", "encoder", "encoder-decoder"]
 

@@ -10,9 +10,9 @@ from txcalc.accounts.question import (
     refuse_partial,
 )
 from txcalc.errors import RefusedError
-from txcalc.model import Model
-from txcalc.quantity import ONE, const, product
-from txcalc.report import Bar, Figures, Report
+from txcalc.exact.quantity import ONE, const, product
+from txcalc.model.model import Model
+from txcalc.report.report import Bar, Figures, Report
 
 CONVENTIONS = [
     "weights once, a cache for every sequence",

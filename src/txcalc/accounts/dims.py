@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from txcalc.accounts.question import Question
-from txcalc.model import Model
-from txcalc.quantity import Letter
-from txcalc.report import Figures, Report
+from txcalc.exact.quantity import Letter
+from txcalc.model.model import Model
+from txcalc.report.report import Figures, Report
 
 
 def account(model: Model, question: Question) -> Report:

@@ -12,13 +12,13 @@ from txcalc.accounts.question import (
     position_warnings,
     refuse_partial,
 )
-from txcalc.inventory import Weight
-from txcalc.model import Layers, Model
-from txcalc.parts.mla import Latent
-from txcalc.quantity import Quantity, product, total
-from txcalc.report import Figures, Report
-from txcalc.structure import ROLES
-from txcalc.workload import Pass, per_multiply_add
+from txcalc.exact.quantity import Quantity, product, total
+from txcalc.model.model import Layers, Model
+from txcalc.model.parts.mla import Latent
+from txcalc.model.rows import Weight
+from txcalc.model.structure import ROLES
+from txcalc.report.report import Figures, Report
+from txcalc.workload.passes import Pass, per_multiply_add
 
 _BLOCK = (
     "", ".projections", ".scores", ".ssm", ".cross_attention", ".ffn", ".hyper", ".altup",

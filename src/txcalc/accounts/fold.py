@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from txcalc.model import Layers, Model
-from txcalc.quantity import Quantity, total
-from txcalc.report import Figures
+from txcalc.exact.quantity import Quantity, total
+from txcalc.model.model import Layers, Model
+from txcalc.report.report import Figures
 
 
 def tree(address: str, rows: Mapping[str, Quantity], unit: str) -> Figures:

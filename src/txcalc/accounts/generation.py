@@ -13,14 +13,14 @@ from txcalc.accounts.question import (
     refuse_encoder_only,
     refuse_partial,
 )
-from txcalc.counting import series
-from txcalc.entries import complete, met, met_by_all
 from txcalc.errors import RefusedError
-from txcalc.inventory import Stream, Weight
-from txcalc.model import Model
-from txcalc.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, total
-from txcalc.report import Figures, Report
-from txcalc.workload import Pass, per_multiply_add
+from txcalc.exact.counting import series
+from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, total
+from txcalc.model.model import Model
+from txcalc.model.rows import Stream, Weight
+from txcalc.report.report import Figures, Report
+from txcalc.workload.entries import complete, met, met_by_all
+from txcalc.workload.passes import Pass, per_multiply_add
 
 CONVENTIONS = [
     "naive: step i of N after a prompt of P computes all P+i-1 tokens again, full scores",

@@ -13,13 +13,13 @@ from txcalc.accounts.question import (
     position_warnings,
     refuse_partial,
 )
-from txcalc.counting import distinct
 from txcalc.errors import RefusedError
-from txcalc.inventory import Op, Weight
-from txcalc.model import Layers, Model
-from txcalc.quantity import ZERO, Letter, Quantity, product, total
-from txcalc.report import Figures, Report
-from txcalc.workload import Pass, Workload, per_multiply_add
+from txcalc.exact.counting import distinct
+from txcalc.exact.quantity import ZERO, Letter, Quantity, product, total
+from txcalc.model.model import Layers, Model
+from txcalc.model.rows import Op, Weight
+from txcalc.report.report import Figures, Report
+from txcalc.workload.passes import Pass, Workload, per_multiply_add
 
 CONVENTIONS = [
     "1 multiply-add = 2 FLOPs",

@@ -10,12 +10,12 @@ from txcalc.accounts.question import (
     refuse_encoder_only,
     refuse_partial,
 )
-from txcalc.formats import size
-from txcalc.inventory import State
-from txcalc.model import Model
-from txcalc.quantity import ONE, ZERO, Letter, Quantity, least, product, total
-from txcalc.report import Figures, Report
-from txcalc.workload import Workload
+from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, least, product, total
+from txcalc.model.model import Model
+from txcalc.model.rows import State
+from txcalc.report.report import Figures, Report
+from txcalc.workload.formats import size
+from txcalc.workload.passes import Workload
 
 CONVENTIONS = [
     "token = bytes that one token writes in all layers; growth = what one more token adds at ctx",

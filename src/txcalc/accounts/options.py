@@ -8,8 +8,8 @@ import msgspec
 
 from txcalc.accounts.question import LETTERS, MEANINGS, Question
 from txcalc.errors import OptionError, nearest
-from txcalc.numerals import whole
-from txcalc.wording import told
+from txcalc.report.format import whole
+from txcalc.validation import told
 
 KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in MEANINGS)
 """What figures depend on."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from txcalc.accounts.fold import layer_notes, shares, tree
 from txcalc.accounts.question import Question
-from txcalc.inventory import ZERO_PARAMETERS, Weight
-from txcalc.model import Model
-from txcalc.parts.ffn import Mixture
-from txcalc.quantity import Quantity, product, total
-from txcalc.report import Figures, Held, Report
-from txcalc.structure import ROLES
+from txcalc.exact.quantity import Quantity, product, total
+from txcalc.model.model import Model
+from txcalc.model.parts.ffn import Mixture
+from txcalc.model.rows import ZERO_PARAMETERS, Weight
+from txcalc.model.structure import ROLES
+from txcalc.report.report import Figures, Held, Report
 
 UNIT = "parameters"
 ACTIVE = "params.active"

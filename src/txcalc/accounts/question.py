@@ -8,11 +8,11 @@ from fractions import Fraction
 import msgspec
 
 from txcalc.errors import OptionError, RefusedError
-from txcalc.formats import size
-from txcalc.inventory import Weight
-from txcalc.model import Model
-from txcalc.quantity import LARGEST, Letter, Number, defined, total
-from txcalc.workload import Logits, Mla, Pass, Phase, Scores, Workload
+from txcalc.exact.quantity import LARGEST, Letter, Number, defined, total
+from txcalc.model.model import Model
+from txcalc.model.rows import Weight
+from txcalc.workload.formats import size
+from txcalc.workload.passes import Logits, Mla, Pass, Phase, Scores, Workload
 
 ENCODER_ONLY = "an encoder-only model reads a whole text at once; it generates nothing"
 PARTIAL = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from txcalc.accounts.question import Question, positive, refuse_partial
-from txcalc.inventory import Op, Weight
-from txcalc.model import Layers, Model
-from txcalc.quantity import Letter, Quantity, product
-from txcalc.report import Report, Shape
-from txcalc.structure import Block
+from txcalc.exact.quantity import Letter, Quantity, product
+from txcalc.model.model import Layers, Model
+from txcalc.model.rows import Op, Weight
+from txcalc.model.structure import Block
+from txcalc.report.report import Report, Shape
 
 CONVENTIONS = [
     "B sequences of T tokens: (B, T, width), by head (B, heads, T, width of a head)",

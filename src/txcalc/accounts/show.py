@@ -7,8 +7,8 @@ import msgspec
 from txcalc.accounts import concurrency, flops, generation, intensity, kvcache, params
 from txcalc.accounts.question import Question
 from txcalc.errors import RefusedError
-from txcalc.model import Model
-from txcalc.report import Figures, Report
+from txcalc.model.model import Model
+from txcalc.report.report import Figures, Report
 
 _BRIEF = (
     "params.total", "params.active", "params.embedding", "params.blocks", "params.head",

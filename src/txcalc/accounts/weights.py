@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from txcalc.accounts import params
 from txcalc.accounts.question import Question
-from txcalc.model import Model
-from txcalc.quantity import Quantity, product
-from txcalc.report import Figures, Report
+from txcalc.exact.quantity import Quantity, product
+from txcalc.model.model import Model
+from txcalc.report.report import Figures, Report
 
 
 def account(model: Model, question: Question) -> Report:

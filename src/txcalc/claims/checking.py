@@ -13,13 +13,13 @@ from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
 from txcalc.claims.expression import evaluate
 from txcalc.claims.written import Written, WrittenError, read, towards_zero
 from txcalc.errors import OptionError, TxcalcError
-from txcalc.explain import explain
-from txcalc.model import Model
-from txcalc.numerals import binary, decimal
-from txcalc.quantity import Quantity
-from txcalc.report import Report
+from txcalc.exact.quantity import Quantity
+from txcalc.model.model import Model
+from txcalc.report.explain import explain
+from txcalc.report.format import binary, decimal
+from txcalc.report.report import Report
 from txcalc.sources import bundled
-from txcalc.sources.load import load
+from txcalc.sources.loading import load
 
 _BESIDE = ("set", "type")
 """Options about the model, not the question."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from txcalc.claims.written import Written
-from txcalc.quantity import Quantity
+from txcalc.exact.quantity import Quantity
 
 Relation = Literal["rounds", "truncates", "over", "under", "within"]
 Expect = Literal["holds", "misprint", "rounded-inputs"]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from txcalc.errors import TxcalcError, UnitError
-from txcalc.quantity import Letter, Quantity, const, exact, product, walk
+from txcalc.exact.quantity import Letter, Quantity, const, exact, product, walk
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 50

@@ -13,9 +13,9 @@ from txcalc.claims import markdown
 from txcalc.claims.checking import check
 from txcalc.claims.claim import Claim, Place, Verdict, unreadable
 from txcalc.errors import DescriptionError, TxcalcError
-from txcalc.sources import strict_yaml
+from txcalc.sources import yaml
 from txcalc.sources.files import read_bytes
-from txcalc.wording import told
+from txcalc.validation import told
 
 MAX_BYTES = 4_000_000
 MARKDOWN = (".md", ".markdown")
@@ -119,14 +119,14 @@ def _at_its_line(file: str, message: str) -> Verdict:
 
 def _of_yaml(file: str) -> Iterator[Verdict]:
     text = read_text(file)
-    tree = strict_yaml.load(text, file)
+    tree = yaml.load(text, file)
     if not isinstance(tree, dict) or not isinstance(tree.get("claims"), list):
         raise DescriptionError("a mapping with a list of 'claims' is needed", where=file)
     unknown = [key for key in tree if key not in ("source", "claims")]
     if unknown:
         raise DescriptionError(f"unknown field {unknown[0]!r}", where=file)
     known: set[str] = set()
-    places = strict_yaml.places(text, "claims", "value")
+    places = yaml.places(text, "claims", "value")
     for i, (raw, where) in enumerate(zip(tree["claims"], places, strict=True)):
         place = Place(file, *where)
         try:

@@ -14,7 +14,7 @@ from txcalc.cli.output import Models, answer, emit
 from txcalc.errors import UnknownModelError
 from txcalc.render.text import render
 from txcalc.sources import bundled
-from txcalc.sources.load import load
+from txcalc.sources.loading import load
 
 
 @app.command("params")

@@ -8,12 +8,12 @@ import typer
 from txcalc.accounts import ask
 from txcalc.accounts.question import PROMPT, Question
 from txcalc.errors import TxcalcError
-from txcalc.formats import FORMATS
-from txcalc.numerals import whole
 from txcalc.render.text import Format
+from txcalc.report.format import whole
 from txcalc.sources import bundled
-from txcalc.sources.load import load
-from txcalc.workload import Logits, Mla, Phase, Scores
+from txcalc.sources.loading import load
+from txcalc.workload.formats import FORMATS
+from txcalc.workload.passes import Logits, Mla, Phase, Scores
 
 
 def model_names(incomplete: str) -> list[str]:

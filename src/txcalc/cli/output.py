@@ -9,10 +9,10 @@ from typing import NamedTuple
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import OptionError
-from txcalc.model import Model
+from txcalc.model.model import Model
 from txcalc.render.text import Format, Layout, render
 from txcalc.sources import bundled
-from txcalc.sources.load import load
+from txcalc.sources.loading import load
 
 
 class Models(NamedTuple):
@@ -83,7 +83,7 @@ def _encodable(text: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        from txcalc.numerals import in_ascii
+        from txcalc.report.format import in_ascii
 
         return in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
     return text

@@ -23,8 +23,8 @@ def import_(
     strict: opt.Strict = False,
 ) -> None:
     """The YAML description that a config.json means."""
-    from txcalc.sources.load import read
-    from txcalc.sources.strict_yaml import dump
+    from txcalc.sources.loading import read
+    from txcalc.sources.yaml import dump
 
     tree, _, warnings = read(model, type_=type_, strict=strict)
     emit(dump(tree), warnings)
@@ -42,8 +42,8 @@ def get(
     explain: opt.Explain = False,
 ) -> None:
     """One number and nothing else."""
-    from txcalc.formula import substituted, symbolic
-    from txcalc.numerals import plain
+    from txcalc.exact.printing import substituted, symbolic
+    from txcalc.report.format import plain
 
     [loaded] = models.load()
     report = ask.report_of(address, loaded, question)
@@ -64,8 +64,8 @@ def explain(
     fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
 ) -> None:
     """How a figure came to be: formula, steps and letters."""
-    from txcalc.explain import explain as explained
     from txcalc.render.explanation import as_json, as_table
+    from txcalc.report.explain import explain as explained
 
     [loaded] = models.load()
     report = ask.report_of(address, loaded, question)
@@ -93,9 +93,9 @@ def sweep(
     fmt: Annotated[SweepFormat, typer.Option("--format", help="json is a line a point")] = "table",
 ) -> None:
     """Figures over ranges of letters, dimensions and models."""
-    from txcalc.axes import axes
     from txcalc.cli.stream import stream
-    from txcalc.sweep import Sweep
+    from txcalc.sweep.axes import axes
+    from txcalc.sweep.sweep import Sweep
 
     [model] = models.names or []
     swept = Sweep(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
-from txcalc.render.data import rows
 from txcalc.render.text import Layout
-from txcalc.report import Report
+from txcalc.render.values import rows
+from txcalc.report.report import Report
 
 _COLUMNS = ("model", "address", "value", "unit", "exact")
 _TENSORS = ("dims", "copies", "count")

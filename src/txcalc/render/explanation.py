@@ -11,13 +11,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from txcalc.explain import Explanation, Step, Symbol
-from txcalc.numerals import binary, cell, decimal
-from txcalc.quantity import is_estimate
-from txcalc.render.data import raw
+from txcalc.exact.quantity import is_estimate
 from txcalc.render.formulas import symbol_row
 from txcalc.render.table import WIDTH, below, capture, plain_table
+from txcalc.render.values import raw
 from txcalc.render.wrap import wrapped
+from txcalc.report.explain import Explanation, Step, Symbol
+from txcalc.report.format import binary, cell, decimal
 
 _STEP, _WHERE = 28, 24
 """Widths of the columns that hold addresses and paths."""

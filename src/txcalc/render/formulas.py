@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from txcalc.explain import Symbol, brief, symbols
-from txcalc.formula import substituted, symbolic
-from txcalc.numerals import cell
-from txcalc.quantity import Quantity
+from txcalc.exact.printing import substituted, symbolic
+from txcalc.exact.quantity import Quantity
 from txcalc.render import sheet
-from txcalc.report import Report
+from txcalc.report.explain import Symbol, brief, symbols
+from txcalc.report.format import cell
+from txcalc.report.report import Report
 
 
 def fields(quantity: Quantity) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def fields(quantity: Quantity) -> dict[str, Any]:
 
 def symbol_row(symbol: Symbol) -> dict[str, Any]:
     """A letter of the legend as data."""
-    from txcalc.render.data import raw
+    from txcalc.render.values import raw
 
     row = {"name": symbol.name, **raw(symbol.letter), "meaning": symbol.meaning}
     return row | ({"formula": symbol.formula} if symbol.formula else {}) | {"from": symbol.where}

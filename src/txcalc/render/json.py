@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from txcalc.render.data import rows
 from txcalc.render.text import Layout
-from txcalc.report import Report
+from txcalc.render.values import rows
+from txcalc.report.report import Report
 
 
 def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:

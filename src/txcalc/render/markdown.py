@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from txcalc.render.sheet import Sheet, pictures, sheets
 from txcalc.render.text import Layout
-from txcalc.report import Report
+from txcalc.report.report import Report
 
 
 def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:

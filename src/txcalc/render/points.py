@@ -11,10 +11,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from txcalc.errors import OptionError
-from txcalc.numerals import decimal
-from txcalc.quantity import Number, is_estimate
+from txcalc.exact.quantity import Number, is_estimate
 from txcalc.render.table import WIDTH, capture, plain_table
-from txcalc.sweep import Sweep
+from txcalc.report.format import decimal
+from txcalc.sweep.sweep import Sweep
 
 MOST_ROWS = 2000
 BAR_WIDTH = 24

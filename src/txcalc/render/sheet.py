@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from txcalc.numerals import binary, cell, decimal, percent, short
-from txcalc.quantity import Quantity, product
+from txcalc.exact.quantity import Quantity, product
 from txcalc.render.text import Layout
-from txcalc.report import Held, Report
+from txcalc.report.format import binary, cell, decimal, percent, short
+from txcalc.report.report import Held, Report
 
 BAR_WIDTH = 40
 _SHARE_NOTE = [
@@ -73,7 +73,7 @@ def side_by_side(reports: Sequence[Report]) -> Sheet:
 
 def shapes(report: Report) -> Sheet:
     """One row a point of a block."""
-    from txcalc.formula import symbolic
+    from txcalc.exact.printing import symbolic
 
     rows = [
         [
@@ -100,7 +100,7 @@ def tensors(report: Report) -> Sheet:
 
 
 def _tensor(name: str, held: Held) -> list[str]:
-    from txcalc.formula import symbolic
+    from txcalc.exact.printing import symbolic
 
     weight = held.weight
     sides = [side for side in (weight.outputs, weight.inputs) if side]

@@ -16,7 +16,7 @@ from rich.text import Text
 from txcalc.render.sheet import Sheet, pictures, sheets
 from txcalc.render.text import Layout
 from txcalc.render.wrap import wrapped
-from txcalc.report import Report
+from txcalc.report.report import Report
 
 WIDTH = 80
 _ENDLESS = 10_000

@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
-from txcalc.numerals import binary, decimal
-from txcalc.render.data import raw
 from txcalc.render.table import WIDTH, capture, plain_table
+from txcalc.render.values import raw
 from txcalc.render.wrap import wrapped
+from txcalc.report.format import binary, decimal
 
 MIN_NAME, DOCUMENTED, MARGINS = 18, 16, 13
 """The least width of the column of claims, that of the numbers' column, and what lies between."""

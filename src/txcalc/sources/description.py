@@ -1,18 +1,27 @@
-"""From the tree of a YAML description to a :class:`~txcalc.model.Model`."""
+"""From the tree of a YAML description to a :class:`~txcalc.model.model.Model`."""
 
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from txcalc.errors import nearest
-from txcalc.model import Model
-from txcalc.parts import Attention, CrossAttention, Ffn, Positions, Ssm
-from txcalc.parts.base import Part, dim
-from txcalc.parts.ffn import Mixture
-from txcalc.parts.tensor import Tensor
-from txcalc.quantity import Letter
-from txcalc.sources.decoder import Decoder, T
-from txcalc.structure import COMPONENTS, ROLES, Arrangement, Block, Embedding, Head, Module, Stack
+from txcalc.exact.quantity import Letter
+from txcalc.model.model import Model
+from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
+from txcalc.model.parts.base import Part, dim
+from txcalc.model.parts.ffn import Mixture
+from txcalc.model.parts.tensor import Tensor
+from txcalc.model.structure import (
+    COMPONENTS,
+    ROLES,
+    Arrangement,
+    Block,
+    Embedding,
+    Head,
+    Module,
+    Stack,
+)
+from txcalc.sources.decoding import Decoder, T
 
 MOST_KINDS = 1000
 """Kinds of blocks, or tensors in one place, that a description may list."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from txcalc.errors import OptionError, nearest
-from txcalc.sources import strict_yaml
-from txcalc.sources.decoder import LETTER_NAMES
+from txcalc.sources import yaml
+from txcalc.sources.decoding import LETTER_NAMES
 from txcalc.sources.description import build
 
 Path = tuple[str, ...]
@@ -28,7 +28,7 @@ def apply(tree: Any, edits: Sequence[str], file: str, option: str = "--set") -> 
         name, sign, text = edit.partition("=")
         if not sign or not name:
             raise OptionError(f"{option} {edit}: NAME=VALUE or PATH=VALUE is needed")
-        value = strict_yaml.load(text, f"{option} {edit}")
+        value = yaml.load(text, f"{option} {edit}")
         try:
             paths = places(tree, name, file)
         except OptionError as error:

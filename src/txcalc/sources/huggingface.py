@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
-from txcalc.sources.config import Config, Task, Tree
 from txcalc.sources.edits import unshared
 from txcalc.sources.families import CLASSES, TYPES, family
 from txcalc.sources.files import read_bytes
 from txcalc.sources.harmless import is_harmless
-from txcalc.sources.strict_json import parse
+from txcalc.sources.json import parse
+from txcalc.sources.readers.config import Config, Task, Tree
 
 MAX_BYTES = 4_000_000
 _ENDINGS: dict[str, Task] = {

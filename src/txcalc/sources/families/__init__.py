@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.wrappers import WRAPPERS
+from txcalc.sources.readers.config import Config, Tree
 
 OWN = {
     "afmoe": "arcee_moe.afmoe",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attentions, glu, mixture, window
-from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import ffns
+from txcalc.sources.readers.common import attentions, glu, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import ffns
+from txcalc.sources.readers.layers import by_layer, decoder, grid, kinds, n_layers
 
 
 def afmoe(c: Config) -> Tree:

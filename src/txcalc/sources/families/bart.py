@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given
-from txcalc.sources.families.layers import n_layers
-from txcalc.sources.families.seq2seq import Made, Side, described, stack
+from txcalc.sources.readers.common import given
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import n_layers
+from txcalc.sources.readers.seq2seq import Made, Side, described, stack
 
 SINUSOIDAL: Tree = {"kind": "sinusoidal"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.encoder import (
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import (
     SECOND_BIAS,
     dense,
     encoder,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, window
-from txcalc.sources.families.layers import uniform, windowed
+from txcalc.sources.readers.common import attention, glu, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import uniform, windowed
 
 
 def cohere(c: Config) -> Tree:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.encoder import (
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import (
     SECOND_BIAS,
     dense,
     encoder,
@@ -13,7 +13,7 @@ from txcalc.sources.families.encoder import (
     lookup,
     norm,
 )
-from txcalc.sources.families.layers import n_layers
+from txcalc.sources.readers.layers import n_layers
 
 
 def distilbert(c: Config) -> Tree:

@@ -6,8 +6,8 @@ or the text model's.
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
 from txcalc.sources.families import TYPES, family
+from txcalc.sources.readers.config import Config, Tree
 
 TEXTS = {
     "apertus1p5": "apertus1p5_text",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.layers import decoder, n_layers
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, n_layers
 
 _WIDTH = ("d_model", "hidden_size")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu, text_model
-from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import dense_first, experts, ffns, indexer, latent, modules
+from txcalc.sources.readers.common import glu, text_model
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import dense_first, experts, ffns, indexer, latent, modules
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
 
 INDEXERS = {"full": "full", "shared": "shared"}
 

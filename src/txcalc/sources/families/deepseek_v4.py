@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu
 from txcalc.sources.families.deepseek import INDEXERS
-from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import experts, ffns, indexer, latent, unknown_modules
+from txcalc.sources.readers.common import glu
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import experts, ffns, indexer, latent, unknown_modules
+from txcalc.sources.readers.layers import FFN, decoder, grid, kinds, n_layers
 
 _ATTENTION = {
     "sliding_attention": "sliding",

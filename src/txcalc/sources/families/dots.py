@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given, glu, mixture, text_model
-from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import EXPERTS, dense_first, ffns, indexer, latent
+from txcalc.sources.readers.common import given, glu, mixture, text_model
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import EXPERTS, dense_first, ffns, indexer, latent
+from txcalc.sources.readers.layers import FFN, decoder, grid, kinds, n_layers
 
 _KINDS = {
     "full_attention": "full",

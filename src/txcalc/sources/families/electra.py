@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.encoder import (
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import (
     SECOND_BIAS,
     dense,
     encoder,
@@ -12,7 +12,7 @@ from txcalc.sources.families.encoder import (
     learned,
     lookup,
 )
-from txcalc.sources.families.layers import MAX_LAYERS, n_layers
+from txcalc.sources.readers.layers import MAX_LAYERS, n_layers
 
 
 def albert(c: Config) -> Tree:

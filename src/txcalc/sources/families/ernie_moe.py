@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture
-from txcalc.sources.families.layers import by_layer, decoder, grid, n_layers
-from txcalc.sources.families.mla import ffns, unknown_modules
+from txcalc.sources.readers.common import attention, glu, mixture
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import ffns, unknown_modules
+from txcalc.sources.readers.layers import by_layer, decoder, grid, n_layers
 
 
 def ernie4_5_moe(c: Config) -> Tree:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention
 from txcalc.sources.families.gemma import HEAD_DIM
-from txcalc.sources.families.layers import ATTENTION, decoder, kinds, n_layers
+from txcalc.sources.readers.common import attention
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import ATTENTION, decoder, kinds, n_layers
 
 
 def gemma3n(c: Config) -> Tree:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, given, text_model
 from txcalc.sources.families.gemma import HEAD_DIM
-from txcalc.sources.families.layers import decoder, kinds, n_layers
+from txcalc.sources.readers.common import attention, given, text_model
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, kinds, n_layers
 
 GLOBAL_HEAD_DIM = 512
 _OVERRIDES = ("head_dim", "num_key_value_heads")

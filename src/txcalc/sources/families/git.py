@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import plain
-from txcalc.sources.families.layers import decoder, n_layers
+from txcalc.sources.readers.common import plain
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, n_layers
 
 
 def git(c: Config) -> Tree:

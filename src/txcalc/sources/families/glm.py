@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, derived_heads, glu
-from txcalc.sources.families.layers import uniform
+from txcalc.sources.readers.common import attention, derived_heads, glu
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import uniform
 
 
 def glm(c: Config) -> Tree:

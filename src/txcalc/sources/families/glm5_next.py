@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu
 from txcalc.sources.families.deepseek import index_types
 from txcalc.sources.families.deepseek_v4 import hyper
 from txcalc.sources.families.kimi import kimi_delta
-from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import experts, ffns, indexer, latent, unknown_modules
+from txcalc.sources.readers.common import glu
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import experts, ffns, indexer, latent, unknown_modules
+from txcalc.sources.readers.layers import FFN, decoder, grid, kinds, n_layers
 
 _KINDS = {"linear_attention": "linear", "indexed_attention": "full", "full_attention": "full"}
 

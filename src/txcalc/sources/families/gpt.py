@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given, idle_cross_attention, plain
-from txcalc.sources.families.layers import decoder, n_layers
+from txcalc.sources.readers.common import given, idle_cross_attention, plain
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, n_layers
 
 _WIDTH = ("n_embd", "hidden_size")
 _HEADS = ("n_head", "num_attention_heads")

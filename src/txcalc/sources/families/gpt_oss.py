@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attentions, mixture, window
-from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
+from txcalc.sources.readers.common import attentions, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
 
 
 def gpt_oss(c: Config) -> Tree:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, attentions, mixture, window
-from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
+from txcalc.sources.readers.common import attention, attentions, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
 
 
 def granitemoe(c: Config) -> Tree:

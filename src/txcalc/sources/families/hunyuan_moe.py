@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, never
-from txcalc.sources.families.layers import decoder, grid, n_layers
+from txcalc.sources.readers.common import attention, never
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, grid, n_layers
 
 _EXPERTS = ("num_experts", "num_local_experts")
 _TOP_K = ("moe_topk", "num_experts_per_tok")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, noted, on, plain, sized, untied
-from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers, uniform
 from txcalc.sources.families.mamba import FULL, LINEAR, heads, layer_key, mamba1_of, mamba2_of
+from txcalc.sources.readers.common import attention, glu, mixture, noted, on, plain, sized, untied
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import by_layer, decoder, grid, kinds, n_layers, uniform
 
 _SUB_LAYERS = (
     "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups", "mamba_n_groups",

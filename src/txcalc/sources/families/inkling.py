@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu, mixture, window
-from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
+from txcalc.sources.readers.common import glu, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 
 HYBRID = {"hybrid": "full", "hybrid_sliding": "sliding"}
 LIMIT = ("max_position_embeddings", "model_max_length")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import mixture
 from txcalc.sources.families.inkling import (
     HYBRID,
     LIMIT,
@@ -13,7 +11,9 @@ from txcalc.sources.families.inkling import (
     sizes,
     text,
 )
-from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
+from txcalc.sources.readers.common import mixture
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
 
 _EVERY = ("first_", "", "loop_")
 _SILENT = ("n_layers_per_attn_res_block", "log_scaling_n_floor", "log_scaling_alpha",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu, untied
-from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import dense_first, experts, ffns, latent, unknown_modules
+from txcalc.sources.readers.common import glu, untied
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import dense_first, experts, ffns, latent, unknown_modules
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
 
 _KINDS = {"full_attention": "full", "linear_attention": "linear"}
 _TOP_K = ("num_experts_per_token", "num_experts_per_tok")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import isqrt
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, even, given, glu, never, plain, window
-from txcalc.sources.families.layers import decoder, n_layers, uniform
+from txcalc.sources.readers.common import attention, even, given, glu, never, plain, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, n_layers, uniform
 
 QKV = ["q", "k", "v"]
 

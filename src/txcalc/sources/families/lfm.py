@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attentions, given, glu, mixture, window
-from txcalc.sources.families.layers import ATTENTION, by_layer, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import ffns
+from txcalc.sources.readers.common import attentions, given, glu, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import ffns
+from txcalc.sources.readers.layers import ATTENTION, by_layer, decoder, grid, kinds, n_layers
 
 _KINDS = {**ATTENTION, "conv": "conv"}
 

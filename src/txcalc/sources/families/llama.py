@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import (
+from txcalc.sources.readers.common import (
     attention,
     derived_heads,
     even,
@@ -13,7 +12,8 @@ from txcalc.sources.families.common import (
     plain,
     window,
 )
-from txcalc.sources.families.layers import n_layers, pattern, uniform, windowed
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import n_layers, pattern, uniform, windowed
 
 
 def llama(c: Config) -> Tree:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given, glu
-from txcalc.sources.families.layers import decoder, n_layers
-from txcalc.sources.families.mla import latent, unknown_modules
+from txcalc.sources.readers.common import given, glu
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import latent, unknown_modules
+from txcalc.sources.readers.layers import decoder, n_layers
 
 
 def longcat_flash(c: Config) -> Tree:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import on, sized
-from txcalc.sources.families.layers import uniform
+from txcalc.sources.readers.common import on, sized
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import uniform
 
 LINEAR = {"linear_attention": "mamba", "mamba": "mamba"}
 FULL = {"full_attention": "full", "attention": "full"}

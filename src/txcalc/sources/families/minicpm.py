@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu
-from txcalc.sources.families.layers import uniform
-from txcalc.sources.families.mla import latent
+from txcalc.sources.readers.common import glu
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import latent
+from txcalc.sources.readers.layers import uniform
 
 
 def minicpm3(c: Config) -> Tree:

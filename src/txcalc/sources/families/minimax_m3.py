@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture
-from txcalc.sources.families.layers import FFN, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import ffns
+from txcalc.sources.readers.common import attention, glu, mixture
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import ffns
+from txcalc.sources.readers.layers import FFN, decoder, grid, kinds, n_layers
 
 _KINDS = {"full_attention": "full", "minimax_m3_sparse": "sparse"}
 _INDEX = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, mixture, window
-from txcalc.sources.families.layers import decoder, n_layers
-from txcalc.sources.families.mla import UNKNOWN_MODULES
+from txcalc.sources.readers.common import attention, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import UNKNOWN_MODULES
+from txcalc.sources.readers.layers import decoder, n_layers
 
 _LOCAL = ("num_local_experts", "num_experts")
 

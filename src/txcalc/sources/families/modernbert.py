@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, given, glu, never, plain, text_model
-from txcalc.sources.families.encoder import (
+from txcalc.sources.readers.common import attention, given, glu, never, plain, text_model
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import (
     SECOND_BIAS,
     Pooled,
     dense,
@@ -14,7 +14,7 @@ from txcalc.sources.families.encoder import (
     lookup,
     norm,
 )
-from txcalc.sources.families.layers import kinds, n_layers
+from txcalc.sources.readers.layers import kinds, n_layers
 
 _ROTARY: Tree = {"positions": {"kind": "rotary"}}
 

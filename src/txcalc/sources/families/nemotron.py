@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, plain
-from txcalc.sources.families.layers import by_layer, decoder, layer_type, n_layers, uniform
+from txcalc.sources.readers.common import attention, glu, plain
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import by_layer, decoder, layer_type, n_layers, uniform
 
 
 def nemotron(c: Config) -> Tree:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given, idle_cross_attention, plain
-from txcalc.sources.families.layers import decoder, n_layers
+from txcalc.sources.readers.common import given, idle_cross_attention, plain
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, n_layers
 
 
 def opt(c: Config) -> Tree:

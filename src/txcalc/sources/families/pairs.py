@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.errors import nearest
-from txcalc.sources.config import Config, Tree
 from txcalc.sources.families import TYPES, family
+from txcalc.sources.readers.config import Config, Tree
 
 POOLER = "the encoder's pooler has weights, but nothing reads what it makes: it never runs"
 _KNOWN = {"d_model", "vocab", "context", "blocks", "encoder", "layers", "head", "tensors", "notes"}

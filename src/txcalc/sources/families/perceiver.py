@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.encoder import dense, lookup, norm
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import dense, lookup, norm
 
 _DECODED = 8 * 32
 """Channels of the queries and keys of the class's decoder."""

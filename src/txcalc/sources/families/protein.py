@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import glu
-from txcalc.sources.families.encoder import attention, encoder, layer, learned
+from txcalc.sources.readers.common import glu
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import attention, encoder, layer, learned
 
 
 def esm(c: Config) -> Tree:

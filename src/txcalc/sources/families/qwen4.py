@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from itertools import count as counted
 from itertools import islice
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import sized
-from txcalc.sources.families.layers import decoder, n_layers
 from txcalc.sources.families.qwen_next import (
     LAYERS,
     experts,
@@ -17,6 +14,9 @@ from txcalc.sources.families.qwen_next import (
     gated_delta,
     text_of,
 )
+from txcalc.sources.readers.common import sized
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, n_layers
 
 _INDEXER = tuple(
     f"indexer_{end}" for end in ("n_heads", "kv_heads", "head_dim", "budget", "compress_ratio")

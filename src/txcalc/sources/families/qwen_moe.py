@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, attentions, glu, mixture, window
-from txcalc.sources.families.layers import ATTENTION, FFN, by_layer, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import ffns, unknown_modules
+from txcalc.sources.readers.common import attention, attentions, glu, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import ffns, unknown_modules
+from txcalc.sources.readers.layers import ATTENTION, FFN, by_layer, decoder, grid, kinds, n_layers
 
 _EXPERTS = ("num_experts", "num_local_experts")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, glu, mixture, noted, sized, text_model
-from txcalc.sources.families.layers import by_layer, decoder, grid, kinds, n_layers
+from txcalc.sources.readers.common import attention, glu, mixture, noted, sized, text_model
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import by_layer, decoder, grid, kinds, n_layers
 
 LAYERS = {"linear_attention": "linear", "full_attention": "full", "attention": "full"}
 

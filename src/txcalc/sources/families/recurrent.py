@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, given, glu, mixture, sized, untied, window
-from txcalc.sources.families.layers import decoder, kinds, n_layers, uniform
 from txcalc.sources.families.mamba import FULL
 from txcalc.sources.families.qwen_next import LAYERS
+from txcalc.sources.readers.common import attention, given, glu, mixture, sized, untied, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, kinds, n_layers, uniform
 
 
 def recurrent_gemma(c: Config) -> Tree:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given
-from txcalc.sources.families.layers import n_layers
-from txcalc.sources.families.seq2seq import Made, Side, described, sides, stack
+from txcalc.sources.readers.common import given
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import n_layers
+from txcalc.sources.readers.seq2seq import Made, Side, described, sides, stack
 
 FRAMES = "source counts the encoder's frames, as its convolutions leave them"
 

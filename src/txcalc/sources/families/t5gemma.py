@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import given
-from txcalc.sources.families.layers import by_layer, layer_type, n_layers
-from txcalc.sources.families.seq2seq import Made, Side, described, sides, stack
+from txcalc.sources.readers.common import given
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import by_layer, layer_type, n_layers
+from txcalc.sources.readers.seq2seq import Made, Side, described, sides, stack
 
 LEFT_OUT = "left out: the vision tower, and what joins it"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
 from txcalc.sources.families.bart import SINUSOIDAL, count, layer, learned, two_stacks, usual_keys
-from txcalc.sources.families.common import given
-from txcalc.sources.families.layers import by_layer
-from txcalc.sources.families.seq2seq import Made, Side, stack
+from txcalc.sources.readers.common import given
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import by_layer
+from txcalc.sources.readers.seq2seq import Made, Side, stack
 
 
 def m2m(c: Config) -> Tree:

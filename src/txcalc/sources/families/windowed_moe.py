@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, attentions, glu, mixture, window
-from txcalc.sources.families.layers import FFN, by_layer, decoder, grid, kinds, n_layers
-from txcalc.sources.families.mla import experts, ffns, unknown_modules
+from txcalc.sources.readers.common import attention, attentions, glu, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import experts, ffns, unknown_modules
+from txcalc.sources.readers.layers import FFN, by_layer, decoder, grid, kinds, n_layers
 
 _EXPERTS = ("num_experts", "num_local_experts")
 _ALL = ["q", "k", "v", "o"]

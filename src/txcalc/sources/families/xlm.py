@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.encoder import dense, encoder, learned, lookup
-from txcalc.sources.families.layers import n_layers
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.encoder import dense, encoder, learned, lookup
+from txcalc.sources.readers.layers import n_layers
 
 _WIDTH = ("emb_dim", "hidden_size")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import cycle
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, given, glu, noted, sized
-from txcalc.sources.families.layers import by_layer, decoder, n_layers
 from txcalc.sources.families.mamba import heads, layer_key, mamba1_of
+from txcalc.sources.readers.common import attention, given, glu, noted, sized
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import by_layer, decoder, n_layers
 
 _IDLE = tuple(f"time_step_{end}" for end in ("min", "max", "floor", "limit"))
 _OLDER = ("lora_rank", "ffn_hidden_size", "state_size", "expansion_factor", "conv_dimension",

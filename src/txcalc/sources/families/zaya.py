@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txcalc.sources.config import Config, Tree
-from txcalc.sources.families.common import attention, mixture, window
-from txcalc.sources.families.layers import decoder, grid, kinds, n_layers
+from txcalc.sources.readers.common import attention, mixture, window
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
 
 _KINDS = {"hybrid": "full", "hybrid_sliding": "sliding"}
 

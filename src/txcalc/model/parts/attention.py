@@ -1,0 +1,180 @@
+"""Softmax attention with a key and value head for each query head, or for each group of them."""
+
+from typing import Annotated, Literal, Self
+
+import msgspec
+
+from txcalc.exact.quantity import TWO, Letter, defined, product
+from txcalc.model.parts.base import HeadDim, Part, Place, dim
+from txcalc.model.parts.indexer import BlockIndexer
+from txcalc.model.parts.norm import Norm, norm_weights
+from txcalc.model.rows import Op, Scan, State, Stream, Weight, linear
+
+Projection = Literal["q", "k", "v", "o", "gate"]
+
+
+class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
+    """Multi-head attention, arXiv:1706.03762 section 3.2.2.
+
+    Biases stand on all projections (``true``) or on those listed.  ``qk_norm`` normalises queries
+    and keys: ``head`` with one weight of head_dim for all heads, ``width`` with one for every
+    channel; ``qk_norm_kind`` is its kind.  A query meets the keys of its ``window``, those before
+    it in its ``chunk``, or those that an ``indexer`` leaves; a cache keeps the window, or so many
+    tokens as are ``kept``.  ``gated`` doubles the query projection for a gate of the output, or has
+    one gate a ``head``; ``sinks`` are one learned score a head.  ``k_is_v`` has one projection for
+    keys and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
+    ``differential`` heads meet the values of a pair of heads, of which one is subtracted from the
+    other by a learned share (arXiv:2410.05258).
+    What is projected may be wider than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged``
+    queries meet the encoder's tokens as well, by the same weights (T5Gemma 2, arXiv:2512.14856).
+    """
+
+    n_heads: Annotated[Letter, dim("query heads")]
+    head_dim: HeadDim = None
+    d_in: Annotated[Letter | None, dim("channels projected; d_model where left out")] = None
+    v_dim: Annotated[Letter | None, dim("width of one value head; head_dim where left out")] = None
+    bias: bool | list[Projection] = False
+    qk_norm: Literal["none", "head", "width"] = "none"
+    qk_norm_kind: Norm = "rms"
+    window: Annotated[Letter | None, dim("keys a query may meet, itself included")] = None
+    kept: Annotated[Letter | None, dim("tokens that the cache keeps of a window")] = None
+    chunk: Annotated[Letter | None, dim("tokens of a chunk, which meet each other alone")] = None
+    gated: bool | Literal["head"] = False
+    sinks: bool = False
+    k_is_v: bool = False
+    shares_kv: bool = False
+    differential: bool = False
+    merged: bool = False
+    indexer: BlockIndexer | None = None
+
+    @property
+    def kv_heads(self) -> Letter:
+        """The letter that counts key and value heads."""
+        return self.n_heads
+
+    @property
+    def d_qk(self) -> Letter:
+        """Width of one query and key head, which a bound part always knows."""
+        assert self.head_dim is not None
+        return self.head_dim
+
+    @property
+    def d_v(self) -> Letter:
+        """Width of one value head."""
+        return self.v_dim or self.d_qk
+
+    def bound(self, d_model: Letter) -> Self:
+        """Defines head_dim where the description leaves it out."""
+        if self.window is not None and self.chunk is not None:
+            raise ValueError("window and chunk are both stated: a query's keys are bound by one")
+        if self.indexer is not None and (self.window or self.chunk) is not None:
+            raise ValueError("indexer is stated beside window or chunk: keys are bound by one")
+        if self.kept is not None and self.window is None:
+            raise ValueError("kept is stated, but no window: a cache without one keeps all tokens")
+        if self.head_dim is not None:
+            return self
+        if d_model.value % self.n_heads.value:
+            raise ValueError(
+                f"head_dim is left out, but d_model {d_model.value} is no multiple of "
+                f"n_heads {self.n_heads.value}: state head_dim"
+            )
+        return msgspec.structs.replace(self, head_dim=defined("head_dim", d_model / self.n_heads))
+
+    def weights(self, place: Place) -> list[Weight]:
+        """q, k, v and o, biases, and the norms of queries and keys."""
+        d_in, queries = (self.d_in or place.d_model,), (self.n_heads, self.d_qk)
+        rows = linear("q", d_in, queries, bias=self._biased("q"))
+        if self.gated:
+            gates = queries[:1] if self.gated == "head" else queries
+            rows += linear("gate", d_in, gates, bias=self._biased("gate"))
+        rows += self._keys_and_values(place)
+        if self.indexer is not None:
+            rows += self.indexer.weights(place)
+        rows += linear("o", (self.n_heads, self.d_v), (place.d_model,), bias=self._biased("o"))
+        rows += self._norms()
+        if self.sinks:
+            rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
+        if self.differential:
+            lambdas = ("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2")
+            rows += [Weight(name=n, use="elementwise", outputs=(self.d_qk,)) for n in lambdas]
+        return rows
+
+    def operations(self, place: Place) -> list[Op | Scan]:
+        """Queries with keys, and probabilities with values."""
+        index = [] if self.indexer is None else [self.indexer.operation()]
+        window = self.window if self.indexer is None else self.indexer.window
+        met = product(TWO, self.d_v) if self.differential else self.d_v
+        scores = Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
+                    window=window, chunk=self.chunk, stream=place.stream)  # fmt: skip
+        across = Op(name="source_scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
+                    stream="source")  # fmt: skip
+        return [*index, scores, *([across] if self.merged else [])]
+
+    def state(self, place: Place) -> list[State]:
+        """The keys and values of every token in reach."""
+        if self.shares_kv:
+            return []
+        index = [] if self.indexer is None else [self.indexer.state()]
+        window = self.kept or self.window or self.chunk
+        widths = {"keys": product(self.kv_heads, self.d_qk),
+                  "values": product(self.kv_heads, self.d_v)}  # fmt: skip
+        across = widths if self.merged else {}
+        return [
+            *(State(name=name, width=width, span=_span(place), window=window)
+              for name, width in widths.items()),
+            *(State(name=f"source_{name}", width=width, span="source")
+              for name, width in across.items()),
+            *index,
+        ]  # fmt: skip
+
+    def _keys_and_values(self, place: Place) -> list[Weight]:
+        if self.shares_kv:
+            return []
+        d_in, kv = (self.d_in or place.keys_from,), self.kv_heads
+        bias_k, bias_v = self._biased("k"), self._biased("v")
+        stream: Stream = "both" if self.merged else place.stream
+        rows = linear("k", d_in, (kv, self.d_qk), bias=bias_k, stream=stream)
+        if not self.k_is_v:
+            rows += linear("v", d_in, (kv, self.d_v), bias=bias_v, stream=stream)
+        return rows
+
+    def _biased(self, projection: Projection) -> bool:
+        return self.bias if isinstance(self.bias, bool) else projection in self.bias
+
+    def _norms(self) -> list[Weight]:
+        if self.qk_norm == "none":
+            return []
+        heads = {"q": self.n_heads} if self.shares_kv else {"q": self.n_heads, "k": self.kv_heads}
+        return [
+            row
+            for name, n in heads.items()
+            for row in norm_weights(
+                self.qk_norm_kind,
+                f"{name}_norm",
+                *((n, self.d_qk) if self.qk_norm == "width" else (self.d_qk,)),
+            )
+        ]
+
+
+class GroupedQuery(MultiHead, frozen=True, kw_only=True, tag="gqa"):
+    """Grouped-query attention, arXiv:2305.13245; multi-query (arXiv:1911.02150) is one KV head."""
+
+    n_kv_heads: Annotated[Letter, dim("key and value heads, each shared by a group of query heads")]
+
+    @property
+    def kv_heads(self) -> Letter:
+        """The letter that counts key and value heads."""
+        return self.n_kv_heads
+
+    def bound(self, d_model: Letter) -> Self:
+        """Also checks that the query heads fall into equal groups."""
+        if self.n_heads.value % self.n_kv_heads.value:
+            raise ValueError(
+                f"n_heads {self.n_heads.value} is no multiple of n_kv_heads "
+                f"{self.n_kv_heads.value}: each KV head serves an equal group of query heads"
+            )
+        return super().bound(d_model)
+
+
+def _span(place: Place) -> Literal["own", "source"]:
+    return "source" if place.stream == "source" else "own"

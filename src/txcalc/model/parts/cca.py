@@ -1,0 +1,56 @@
+"""Attention in a compressed space, its queries and keys mixed by convolutions."""
+
+from typing import Annotated, Self
+
+from txcalc.exact.quantity import TWO, Letter, Quantity, product
+from txcalc.model.parts.attention import GroupedQuery
+from txcalc.model.parts.base import Place, dim
+from txcalc.model.parts.conv import conv
+from txcalc.model.rows import State, Weight, linear
+
+
+class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"):
+    """Compressed convolutional attention, arXiv:2510.04476 section 3.
+
+    Queries and keys pass a filter a channel and then one a head, both with biases; half of each
+    value comes from the token before.  Keys have one learned scale a head.
+    """
+
+    d_conv: Annotated[Letter, dim("taps of the convolution of each channel")]
+    d_head_conv: Annotated[Letter, dim("taps of the convolution within each head")]
+
+    def bound(self, d_model: Letter) -> Self:
+        """Also checks that values fall into two halves."""
+        part = super().bound(d_model)
+        if part.n_kv_heads.value * part.d_qk.value % 2:
+            raise ValueError("n_kv_heads * head_dim is odd: values have two halves of one width")
+        return part
+
+    @property
+    def heads(self) -> Quantity:
+        """Heads of queries and keys, which are convolved."""
+        return self.n_heads + self.n_kv_heads
+
+    def weights(self, place: Place) -> list[Weight]:
+        """Also the scales of the keys."""
+        scale = Weight(name="k_scale", use="elementwise", outputs=(self.n_kv_heads,))
+        return [*super().weights(place), scale]
+
+    def _keys_and_values(self, place: Place) -> list[Weight]:
+        """Also the convolutions behind them."""
+        channels, inputs = (self.heads, self.d_qk), (self.d_head_conv, self.d_qk)
+        return [
+            *super()._keys_and_values(place),
+            *conv(self.d_conv, product(*channels), bias=True),
+            *linear("head_conv", inputs, channels, bias=True),
+        ]
+
+    def state(self, place: Place) -> list[State]:
+        """Also the last inputs of the convolutions, and the last token's half of the values."""
+        reach = self.d_conv + self.d_head_conv - TWO
+        half = product(self.n_kv_heads, self.d_qk) // TWO
+        return [
+            *super().state(place),
+            State(name="conv", width=product(self.heads, self.d_qk, reach), span="fixed"),
+            State(name="delayed_values", width=half, span="fixed"),
+        ]

@@ -1,0 +1,142 @@
+"""Feed-forward networks: plain, gated, and a mixture of either."""
+
+from typing import Annotated, Literal, Self
+
+from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, product
+from txcalc.model.parts.base import Part, Place, dim
+from txcalc.model.rows import Use, Weight, linear
+
+Width = Annotated[Letter, dim("width of the FFN's hidden layer")]
+
+
+class Plain(Part, frozen=True, kw_only=True, tag="plain"):
+    """act(x W1 + b1) W2 + b2, arXiv:1706.03762 section 3.3."""
+
+    d_ff: Width
+    bias: bool = False
+
+    def weights(self, place: Place) -> list[Weight]:
+        """Up and down, each with its bias where there is one."""
+        return _network(place.d_model, self.d_ff, gated=False, bias=self.bias)
+
+
+class Gated(Part, frozen=True, kw_only=True, tag="glu"):
+    """(act(x W_gate) * (x W_up)) W_down: SwiGLU and its kin, arXiv:2002.05202."""
+
+    d_ff: Width
+    bias: bool = False
+
+    def weights(self, place: Place) -> list[Weight]:
+        """gate, up and down, each with its bias where there is one."""
+        return _network(place.d_model, self.d_ff, gated=True, bias=self.bias)
+
+
+class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
+    """A router sends each token to ``top_k`` of ``n_experts`` networks, arXiv:1701.06538.
+
+    ``n_shared`` further ones, ``d_shared`` (default d_expert) wide, take every token
+    (arXiv:2401.06066), behind a gate of one output where there is a ``shared_gate``, or one for
+    ``each`` of them.  ``expert`` is what each of them is.  A ``router_bias`` may be a buffer,
+    corrected outside of training's gradients (arXiv:2408.15664).  A block whose router is more than
+    one matrix declares its tensors and leaves out the ``router``.  Of all experts ``n_zero`` pass a
+    token on as it is (arXiv:2509.01322): of the top_k a token uses as many real ones as their
+    share, the mean that balanced routing has.  ``zero_weights`` are gate and up projections that an
+    implementation stores for them and never reads.  Routed experts may work on a latent of a token,
+    ``d_latent`` wide, that all of them share; ``shared_bias`` is of its projections too
+    (arXiv:2601.18089).  A ``partial`` block may leave out the top_k.
+    """
+
+    n_experts: Annotated[Letter, dim("routed experts")]
+    top_k: Annotated[Letter | None, dim("routed experts that a token uses")] = None
+    d_expert: Annotated[Letter, dim("width of an expert's hidden layer")]
+    n_shared: Annotated[Letter | None, dim("shared experts, which every token uses")] = None
+    d_shared: Annotated[Letter | None, dim("width of a shared expert's hidden layer")] = None
+    d_latent: Annotated[Letter | None, dim("width of the latent that routed experts read")] = None
+    expert: Literal["plain", "glu"] = "glu"
+    bias: bool = False
+    router: bool = True
+    router_bias: bool | Literal["buffer"] = False
+    shared_bias: bool = False
+    shared_gate: bool | Literal["each"] = False
+    n_zero: Annotated[Letter | None, dim("experts without weights, beside the routed ones")] = None
+    zero_weights: bool = False
+
+    def bound(self, d_model: Letter) -> Self:
+        """Checks that a token can use as many experts as it is said to."""
+        if self.top_k is not None and self.top_k.value > self._routed.value:
+            raise ValueError(
+                f"top_k {self.top_k.value} is above n_experts {self._routed.value}: "
+                "a token cannot use more experts than there are"
+            )
+        if self.d_shared is not None and self.n_shared is None:
+            raise ValueError("d_shared is stated, but n_shared is not: say how many there are")
+        return self
+
+    def weights(self, place: Place) -> list[Weight]:
+        """The router, the routed experts, and the shared ones."""
+        gated, d_model = self.expert == "glu", place.d_model
+        rows, narrow = self._router(d_model), self.d_latent or d_model
+        if self.d_latent is not None:
+            rows += linear("latent_down", (d_model,), (narrow,), bias=self.shared_bias)
+            rows += linear("latent_up", (narrow,), (d_model,), bias=self.shared_bias)
+        rows += _network(
+            narrow, self.d_expert, gated=gated, bias=self.bias,
+            copies=self.n_experts, used=self._used,
+        )  # fmt: skip
+        if self.n_zero is not None and self.zero_weights:
+            rows += [
+                Weight(name=f"zero_{name}", use="elementwise", inputs=(narrow,),
+                       outputs=(self.d_expert,), copies=self.n_zero, used=ZERO)
+                for name in ("gate", "up")
+            ]  # fmt: skip
+        if self.n_shared is not None:
+            rows += _network(
+                d_model, self.d_shared or self.d_expert, gated=gated, bias=self.shared_bias,
+                copies=self.n_shared, used=self.n_shared, prefix="shared_",
+            )  # fmt: skip
+        if self.shared_gate:
+            gates = self.n_shared if self.shared_gate == "each" else None
+            rows += linear("shared_gate_score", (d_model,), (gates or ONE,))
+        return rows
+
+    @property
+    def _routed(self) -> Quantity:
+        """Everything that a router chooses from."""
+        return self.n_experts if self.n_zero is None else self.n_experts + self.n_zero
+
+    @property
+    def _used(self) -> Quantity:
+        """Routed experts with weights that a token uses."""
+        if self.top_k is None:
+            return self.n_experts
+        if self.n_zero is None:
+            return self.top_k
+        return product(self.top_k, self.n_experts) / self._routed
+
+    def _router(self, d_model: Quantity) -> list[Weight]:
+        experts = (self._routed,)
+        rows = linear("router", (d_model,), experts) if self.router else []
+        if self.router_bias:
+            use: Use = "buffer" if self.router_bias == "buffer" else "bias"
+            rows.append(Weight(name="router_bias", use=use, outputs=experts))
+        return rows
+
+
+def _network(
+    d_model: Quantity,
+    d_ff: Quantity,
+    *,
+    gated: bool,
+    bias: bool,
+    copies: Quantity = ONE,
+    used: Quantity = ONE,
+    prefix: str = "",
+) -> list[Weight]:
+    wide, narrow = (d_ff,), (d_model,)
+    ways = [("gate", narrow, wide)] if gated else []
+    ways += [("up", narrow, wide), ("down", wide, narrow)]
+    return [
+        row
+        for name, inputs, outputs in ways
+        for row in linear(prefix + name, inputs, outputs, bias=bias, copies=copies, used=used)
+    ]

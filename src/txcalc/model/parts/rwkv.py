@@ -1,0 +1,58 @@
+"""RWKV-4: a recurrence in place of attention, and an FFN that sees the token before."""
+
+from typing import Annotated
+
+from txcalc.exact.quantity import Letter, const, product
+from txcalc.model.parts.base import Part, Place, dim, recurrent_state
+from txcalc.model.rows import State, Weight, linear
+
+
+class TimeMixing(Part, frozen=True, kw_only=True, tag="rwkv"):
+    """RWKV-4's time mixing, arXiv:2305.13048 section 3.1: an average a channel, weighted by keys.
+
+    The recurrence multiplies channel by channel, which is elementwise work and counts nothing.  It
+    keeps a numerator, a denominator and their running maximum, in fp32.
+    """
+
+    d_inner: Annotated[Letter, dim("channels of the recurrence")]
+
+    def weights(self, place: Place) -> list[Weight]:
+        """Key, value, receptance and out; decay, bonus, and the shares of this token."""
+        d_model, d_inner = (place.d_model,), (self.d_inner,)
+        mixed = ("k", "v", "receptance")
+        rows = [row for name in mixed for row in linear(name, d_model, d_inner)]
+        rows += _shares(place, *mixed)
+        rows += [Weight(name=n, use="elementwise", outputs=d_inner) for n in ("decay", "bonus")]
+        return rows + linear("out", d_inner, d_model)
+
+    def state(self, place: Place) -> list[State]:
+        """The token before, and what the average is made of."""
+        return [
+            State(name="shift", width=place.d_model, span="fixed"),
+            recurrent_state(product(const(3), self.d_inner)),
+        ]
+
+
+class ChannelMixing(Part, frozen=True, kw_only=True, tag="channel_mixing"):
+    """RWKV-4's channel mixing, arXiv:2305.13048 section 3.1: a plain FFN behind a gate."""
+
+    d_ff: Annotated[Letter, dim("width of the FFN's hidden layer")]
+
+    def weights(self, place: Place) -> list[Weight]:
+        """Up, down and receptance, and the shares of this token."""
+        d_model, d_ff = (place.d_model,), (self.d_ff,)
+        return [
+            *linear("up", d_model, d_ff),
+            *linear("down", d_ff, d_model),
+            *linear("receptance", d_model, d_model),
+            *_shares(place, "up", "receptance"),
+        ]
+
+    def state(self, place: Place) -> list[State]:
+        """The token before."""
+        return [State(name="shift", width=place.d_model, span="fixed")]
+
+
+def _shares(place: Place, *names: str) -> list[Weight]:
+    """How much of each channel is this token's, and how much the one's before."""
+    return [Weight(name=f"mix_{n}", use="elementwise", outputs=(place.d_model,)) for n in names]

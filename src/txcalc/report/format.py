@@ -1,0 +1,89 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from txcalc.exact.quantity import Quantity, is_estimate
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,99})")
+_DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z")
+
+
+def cell(quantity: Quantity, *, with_unit: bool = False) -> str:
+    """A figure for a table: ``284,812,800``, ``9.00 GiB``, ``36.136197``."""
+    value = quantity.value
+    if quantity.unit == "bytes":
+        return binary(value)
+    text = decimal(value)
+    if not isinstance(value, int) and is_estimate(quantity):
+        text = f"≈ {text}"
+    return f"{text} {quantity.unit}".rstrip() if with_unit else text
+
+
+def decimal(value: int | Fraction, places: int = 6) -> str:
+    """An integer with its thousands apart, else at most so many decimals."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    places = places if abs(value) >= Fraction(1, 1000) else 12
+    whole, _, rest = f"{_rounded(value, places):,}".partition(".")
+    return f"{whole}.{rest.rstrip('0') or '0'}"
+
+
+def binary(value: int | Fraction) -> str:
+    """Bytes in the largest binary unit that they fill, three digits or more of it."""
+    power = 0
+    while power < len(_BINARY) - 1 and value >= 1024 ** (power + 1):
+        power += 1
+    if power == 0:
+        return f"{decimal(value)} B"
+    return f"{_rounded(Fraction(value, 1024**power), 2):,.2f} {_BINARY[power]}"
+
+
+def short(quantity: Quantity) -> str:
+    """A figure for a narrow column: four digits and a power of ten where it is long."""
+    value = quantity.value
+    power = 0
+    while power < len(_DECIMAL) - 1 and value >= 10_000 * 1000**power:
+        power += 1
+    if not quantity.unit:
+        return decimal(value, 3)
+    if power == 0:
+        return cell(quantity)
+    return f"{float(Fraction(value, 1000**power)):.4g} {_DECIMAL[power]}"
+
+
+def whole(text: str) -> int | None:
+    """A whole number in plain digits, as files write it, or None."""
+    return int(text) if _PLAIN.fullmatch(text) else None
+
+
+def percent(share: Quantity) -> str:
+    """A share of a whole: ``66.7%``."""
+    return f"{_rounded(Fraction(share.value) * 100, 1):.1f}%"
+
+
+def plain(value: int | Fraction, *, as_fraction: bool = False) -> str:
+    """One number and nothing else: plain digits, the shortest decimal of its float, or n/d."""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value.numerator}/{value.denominator}" if as_fraction else repr(float(value))
+
+
+def _rounded(value: Fraction | int, places: int) -> object:
+    from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+    digits = Context(prec=80, rounding=ROUND_HALF_EVEN)
+    fraction = Fraction(value)
+    number = digits.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+    return number.quantize(Decimal(1).scaleb(-places), context=digits)
+
+
+_ASCII = str.maketrans({"·": "*", "≈": "~", "█": "#", "─": "-"})
+
+
+def in_ascii(text: str) -> str:
+    """The signs that tables use, as a terminal without them shows them."""
+    return text.translate(_ASCII)

@@ -1,0 +1,98 @@
+"""Pieces of a tree to structs: every error knows its whole path, every letter its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+from txcalc.errors import DescriptionError, nearest
+from txcalc.exact.quantity import LARGEST, Letter, Quantity, const
+from txcalc.model.parts.base import Part
+from txcalc.validation import told
+
+LETTER_NAMES = {"count": "n_layers"}
+"""Fields whose letter has another name than they have."""
+
+P = TypeVar("P")
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Decoder:
+    """Decodes struct by struct, since msgspec drops dictionary keys from its paths."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.dims: dict[str, Letter] = {}
+
+    def decode(self, tree: Any, kind: type[T], path: str) -> T:
+        """A struct of one kind from a mapping, its letters bound."""
+        self.mapping(tree, path, kind)
+        try:
+            decoded = msgspec.convert(tree, kind, dec_hook=_letter)
+        except msgspec.ValidationError as error:
+            field, problem = told(error, kind)
+            self.refuse(".".join(p for p in (path, field) if p), problem)
+        self.bind(decoded, path)
+        return decoded
+
+    def mapping(self, tree: Any, path: str, kind: type[msgspec.Struct] | None) -> dict[str, Any]:
+        """The tree itself, once it is known to be a mapping whose keys the kind has."""
+        if not isinstance(tree, dict):
+            self.refuse(path, "a mapping of fields is needed here")
+        if kind is not None:
+            known = [*kind.__struct_fields__, *(["kind"] if issubclass(kind, Part) else [])]
+            for key in tree:
+                if key not in known:
+                    self.refuse(_below(path, key), "unknown field" + nearest(key, known))
+        return tree
+
+    def bind(self, struct: msgspec.Struct, path: str) -> None:
+        """Tells the letters of a struct their names and paths."""
+        for field in struct.__struct_fields__:
+            value = getattr(struct, field)
+            if isinstance(value, msgspec.Struct):
+                self.bind(value, _below(path, field))
+            elif isinstance(value, Letter):
+                value.name = LETTER_NAMES.get(field, field)
+                value.path = _below(path, field)
+                value.about = (type(struct), field)
+                self.dims[value.path] = value
+
+    def size(self, size: Any, path: str, scope: str) -> Quantity:
+        """A number, or the letter that a name means at the top level or below ``scope``."""
+        if isinstance(size, int):
+            return const(self.checked(lambda: _letter(Letter, size), path).value)
+        places = [p for p in self.dims if "." not in p or (scope and p.startswith(scope))]
+        found = [letter for p in places if (letter := self.dims[p]).name == size]
+        if len({letter.value for letter in found}) != 1:
+            known = sorted({self.dims[place].name for place in places})
+            self.refuse(path, f"{size!r} names no one dimension here{nearest(str(size), known)}")
+        return found[0]
+
+    def checked(self, make: Callable[[], P], path: str) -> P:
+        """What ``make`` returns; its ValueError becomes an error with a path."""
+        try:
+            return make()
+        except ValueError as error:
+            self.refuse(path, str(error))
+
+    def refuse(self, path: str, message: str) -> NoReturn:
+        """Ends with an error at a field."""
+        raise DescriptionError(message, where=f"{self._file}: {path}" if path else self._file)
+
+
+def _below(path: str, field: str) -> str:
+    return f"{path}.{field}" if path else field
+
+
+def _letter(_: type, raw: Any) -> Letter:
+    """A size as a letter that does not know its name yet."""
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        raise ValueError(f"a whole number is needed, not {raw!r}")
+    if not 0 < raw <= LARGEST:
+        raise ValueError(f"{raw} is no size: a whole number from 1 to 10^15 is needed")
+    letter = Letter(int(raw))
+    letter.origin = getattr(raw, "key", "")
+    return letter

@@ -1,0 +1,262 @@
+"""A Hugging Face config.json as families read it: typed, and every key that was read is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any, Literal, NoReturn, TypeVar
+
+from txcalc.errors import DescriptionError, RefusedError, nearest
+from txcalc.exact.quantity import LARGEST
+from txcalc.sources.json import shown
+
+Task = Literal["causal", "masked", "conditional", "body"]
+"""What the class counts: with a causal head, a masked-LM head, encoder and decoder, or no head."""
+
+Tree = dict[str, Any]
+"""A description, or a piece of one."""
+
+T = TypeVar("T")
+
+
+class _Missing:
+    """No default: the key has to be there."""
+
+
+MISSING = _Missing()
+
+
+class Keyed(int):
+    """A size that remembers its key, for the legends of explanations."""
+
+    key: str
+
+    def __new__(cls, value: float, key: str) -> Keyed:
+        """The whole number ``value``, read at ``key``."""
+        made = super().__new__(cls, value)
+        made.key = key
+        return made
+
+
+class Config:
+    """One object of a config.json.
+
+    Readers take alternative names of one key and return the value of those present, which have to
+    agree; a key that is absent or null has the default, and without a default is an error.
+    """
+
+    def __init__(
+        self, tree: Mapping[str, Any], file: str, task: Task, path: str = "", type_: str = ""
+    ) -> None:
+        self.task: Task = task
+        self.type = type_
+        self._tree = tree
+        self._file = file
+        self._path = path
+        self._read: set[str] = set()
+        self._inner: list[Config] = []
+
+    def size(self, *names: str, default: int | _Missing | None = MISSING) -> int:
+        """A positive whole number."""
+        found = self.maybe(*names)
+        if found is not None:
+            return found
+        if default is None or isinstance(default, _Missing):
+            self._missing(names)
+        return default
+
+    def maybe(self, *names: str) -> int | None:
+        """A positive whole number, or None where no key is there."""
+        return self._one(names, self._size)
+
+    def count(self, *names: str, default: int | _Missing = MISSING) -> int:
+        """A whole number that may be zero."""
+        return self._or(self._one(names, self._count), default, names)
+
+    def number(self, *names: str, default: Fraction | int | _Missing = MISSING) -> Fraction:
+        """A finite number, exactly as its decimals say."""
+        found = self._one(names, self._number)
+        if found is None and not isinstance(default, _Missing):
+            return Fraction(default)
+        return self._or(found, MISSING, names)
+
+    def flag(self, *names: str, default: bool | _Missing = MISSING) -> bool:
+        """True or false."""
+        return self._or(self._one(names, self._flag), default, names)
+
+    def word(
+        self, *names: str, default: str | _Missing = MISSING, known: Iterable[str] = ()
+    ) -> str:
+        """A string, one of those known if any are given."""
+        found = self._or(self._one(names, self._word), default, names)
+        choices = list(known)
+        if choices and found not in choices:
+            self.refuse(names[0], f"{found!r} is not modelled{nearest(found, choices)}")
+        return found
+
+    def words(self, *names: str, length: int | None = None) -> list[str] | None:
+        """A list of strings, as long as there are layers; None where no key is there."""
+        return self._list(names, self._word, length)
+
+    def sizes(self, *names: str, length: int | None = None) -> list[int] | None:
+        """A list of whole numbers, zero included; None where no key is there."""
+        return self._list(names, self._count, length)
+
+    def flags(self, *names: str, length: int | None = None) -> list[bool] | None:
+        """A list of truth values (0 and 1 among them); None where no key is there."""
+        return self._list(names, self._truth, length)
+
+    def inner(self, *names: str) -> Config | None:
+        """An object within this one, under the same task."""
+        self._read.update(names)
+        found = [name for name in names if self.has(name)]
+        if not found:
+            return None
+        name = found[0]
+        tree = self._tree[name]
+        if any(self._tree[other] != tree for other in found):
+            self.refuse(name, f"it contradicts another name of it: {', '.join(found)}")
+        if not isinstance(tree, dict):
+            self.refuse(name, f"an object is needed, not {shown(tree)}")
+        type_ = tree.get("model_type") or ""
+        if not isinstance(type_, str):
+            self.refuse(f"{name}.model_type", f"a name is needed, not {shown(type_)}")
+        inner = Config(tree, self._file, self.task, self.at(name), type_)
+        self._inner.append(inner)
+        return inner
+
+    def needed(self, *names: str) -> Config:
+        """The same, as an error where it is missing."""
+        return self.inner(*names) or self._missing(names)
+
+    def has(self, name: str) -> bool:
+        """Whether a key is there and not null."""
+        return self._tree.get(name) is not None
+
+    def null(self, name: str) -> bool:
+        """Whether a key is there, but null."""
+        return name in self._tree and self._tree[name] is None
+
+    def names(self) -> list[str]:
+        """The keys there are."""
+        return list(self._tree)
+
+    def raw(self, name: str) -> Any:
+        """The value of a key as it stands, which counts as read."""
+        self._read.add(name)
+        return self._tree.get(name)
+
+    def assume(self, **values: int) -> None:
+        """Gives keys that are left out the values that a surrounding config means by that."""
+        assumed = {name: value for name, value in values.items() if name not in self._tree}
+        self._tree = {**self._tree, **assumed}
+        self._read.update(assumed)
+
+    def forget(self, *names: str) -> None:
+        """Drops keys that speak of this config as of a model by itself."""
+        self._tree = {name: value for name, value in self._tree.items() if name not in names}
+
+    def ignore(self, *names: str) -> None:
+        """Says that keys change no count of this family."""
+        self._read.update(names)
+
+    def ignore_all(self, *starts: str) -> None:
+        """Says so of every key that begins in one of these ways."""
+        self._read.update(key for key in self._tree if key.startswith(starts))
+
+    def refuse(self, name: str, message: str) -> NoReturn:
+        """Ends with an error at a key."""
+        raise DescriptionError(message, where=f"{self._file}: {self.at(name)}")
+
+    def unsupported(self, what: str) -> NoReturn:
+        """Refuses a feature that is not modelled, by name."""
+        raise RefusedError(f"{self._file}: {what} is not modelled, so no exact count can be given")
+
+    def only(self, *tasks: Task) -> None:
+        """Refuses the classes that a family does not know."""
+        if self.task not in tasks:
+            self.unsupported(f"the {self.task} class of type {self.type!r}")
+
+    def unread(self) -> list[str]:
+        """Paths of the keys that nobody asked for."""
+        own = [self.at(key) for key in self._tree if key not in self._read]
+        return own + [path for inner in self._inner for path in inner.unread()]
+
+    def at(self, name: str) -> str:
+        """The path of a key."""
+        return f"{self._path}.{name}" if self._path else name
+
+    def _one(self, names: tuple[str, ...], convert: Callable[[str, Any], T]) -> T | None:
+        self._read.update(names)
+        found = {n: convert(n, self._tree[n]) for n in names if self._tree.get(n) is not None}
+        if len(set(found.values())) > 1:
+            told = ", ".join(f"{name} = {value}" for name, value in found.items())
+            self.refuse(next(iter(found)), f"two names of one key contradict each other: {told}")
+        return next(iter(found.values()), None)
+
+    def _or(self, found: T | None, default: T | _Missing, names: tuple[str, ...]) -> T:
+        if found is not None:
+            return found
+        return self._missing(names) if isinstance(default, _Missing) else default
+
+    def _list(
+        self, names: tuple[str, ...], convert: Callable[[str, Any], T], length: int | None
+    ) -> list[T] | None:
+        self._read.update(names)
+        found = {n: self._items(n, convert, length) for n in names if self._tree.get(n) is not None}
+        first = next(iter(found), None)
+        if first is None:
+            return None
+        if any(items != found[first] for items in found.values()):
+            self.refuse(first, f"it contradicts another name of it: {', '.join(found)}")
+        return found[first]
+
+    def _items(self, name: str, convert: Callable[[str, Any], T], length: int | None) -> list[T]:
+        items = self._tree[name]
+        if not isinstance(items, list):
+            self.refuse(name, f"a list is needed, not {shown(items)}")
+        if length is not None and len(items) != length:
+            self.refuse(name, f"{len(items)} entries for {length} layers")
+        return [convert(f"{name}[{i}]", item) for i, item in enumerate(items)]
+
+    def _missing(self, names: tuple[str, ...]) -> NoReturn:
+        null = any(name in self._tree for name in names)
+        self.refuse(
+            names[0], "null, but a value is needed" if null else "missing, but it is needed"
+        )
+
+    def _size(self, name: str, value: Any) -> int:
+        size = self._count(name, value)
+        if size == 0:
+            self.refuse(name, "0 is no size: a whole number from 1 on is needed")
+        return size
+
+    def _count(self, name: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.refuse(name, f"a whole number is needed, not {shown(value)}")
+        if not math.isfinite(value) or value != int(value):
+            self.refuse(name, f"a whole number is needed, not {value}")
+        if not 0 <= value <= LARGEST:
+            self.refuse(name, f"{value} is out of range: from 0 to 10^15")
+        return Keyed(value, self.at(name))
+
+    def _number(self, name: str, value: Any) -> Fraction:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.refuse(name, f"a number is needed, not {shown(value)}")
+        if not math.isfinite(value):
+            self.refuse(name, f"a finite number is needed, not {value}")
+        return Fraction(repr(value))
+
+    def _flag(self, name: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            self.refuse(name, f"true or false is needed, not {shown(value)}")
+        return value
+
+    def _truth(self, name: str, value: Any) -> bool:
+        return self._flag(name, bool(value) if value in (0, 1) else value)
+
+    def _word(self, name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            self.refuse(name, f"a string is needed, not {shown(value)}")
+        return value

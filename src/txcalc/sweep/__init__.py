@@ -1,0 +1,1 @@
+"""Figures over ranges of letters, dimensions and models."""

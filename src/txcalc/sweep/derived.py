@@ -1,0 +1,101 @@
+"""A model at the sizes of a sweep: built anew at each, and derived alike or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from txcalc.accounts import ask
+from txcalc.accounts.question import Question
+from txcalc.errors import OptionError
+from txcalc.exact.quantity import Quantity, same_structure
+from txcalc.model.model import Model
+from txcalc.sources import edits
+from txcalc.sources.loading import built
+
+Sizes = Mapping[str, int]
+
+
+class Sized:
+    """Figures of a model as derivations that hold at all sizes of its dimensions.
+
+    ``places`` tells of each path of a dimension which of the names set it.
+
+    Raises:
+        TxcalcError: a name that is no dimension; sizes, addresses or a question that are refused.
+    """
+
+    def __init__(
+        self, tree: Any, file: str, sizes: Sizes, addresses: Sequence[str], question: Question
+    ) -> None:
+        self._tree, self._file = tree, file
+        self._addresses, self._question = addresses, question
+        self.places: dict[str, str] = {}
+        for name in sizes:
+            self._place(name)
+        self._first = dict(sizes)
+        self.figures = self._at(sizes)
+
+    def check(self, sizes: Sizes) -> None:
+        """Makes sure that the derivations are those of a model with these sizes.
+
+        Raises:
+            OptionError: a dimension that changes the structure.
+            TxcalcError: whatever a model with these sizes is refused for.
+        """
+        if sizes == self._first:
+            return
+        for address, first, here in zip(
+            self._addresses, self.figures, self._at(sizes), strict=True
+        ):
+            if not same_structure(first, here, self.places):
+                raise OptionError(self._refusal(address, sizes))
+
+    def warnings(self, question: Question) -> list[str]:
+        """What single answers to another question would warn of.
+
+        Raises:
+            TxcalcError: whatever they would be refused for.
+        """
+        model = self._built(self._first)
+        found = []
+        for address in self._addresses:
+            report = ask.report_of(address, model, question)
+            report.find(address)
+            found += report.warnings
+        return found
+
+    def _at(self, sizes: Sizes) -> list[Quantity]:
+        model = self._built(sizes)
+        return [ask.report_of(a, model, self._question).find(a) for a in self._addresses]
+
+    def _built(self, sizes: Sizes) -> Model:
+        changes = [f"{name}={value}" for name, value in sizes.items()]
+        return built(edits.unshared(self._tree), self._file, changes, "--over")
+
+    def _place(self, name: str) -> None:
+        try:
+            paths = edits.places(self._tree, name, self._file)
+        except OptionError as error:
+            raise OptionError(f"{self._file}: --over {name}: {error}") from None
+        for path in paths:
+            place, old = ".".join(path), edits.get(self._tree, path)
+            if old is not None and not edits.is_size(old):
+                raise OptionError(
+                    f"--over {name}: {place} is no dimension, it changes the structure: "
+                    f"choose it with --set {name}=V, or sweep over models"
+                )
+            if place in self.places:
+                both = f"--over {self.places[place]} and --over {name}"
+                raise OptionError(f"{both} both set {place}: one of them")
+            self.places[place] = name
+
+    def _refusal(self, address: str, sizes: Sizes) -> str:
+        moved = [name for name, value in sizes.items() if value != self._first[name]]
+        there, here = (
+            " ".join(f"{name}={values[name]}" for name in moved) for values in (sizes, self._first)
+        )
+        return (
+            f"--over {' and '.join(moved)}: {there} changes the structure: {address} is derived "
+            f"otherwise than with {here}; ask for it alone, with --set {there}"
+        )
