@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counting import Tree
-from tests.describing import descriptions
-from tests.fuzz import MEGABYTES, VALUES, ask_everything, attempt, mutated, places
-from tests.running import find, load, named, save, told
 from tests.sources.test_bad_descriptions import GOOD
+from tests.support.counting import Tree
+from tests.support.describing import descriptions
+from tests.support.fuzz import MEGABYTES, VALUES, ask_everything, attempt, mutated, places
+from tests.support.running import find, load, named, save, told
 from txcalc.sources import yaml
 
 LIMITED = f"""

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import txcalc
-from tests.running import get
 from tests.sources.test_bad_descriptions import GOOD
+from tests.support.running import get
 from txcalc import library
 
 

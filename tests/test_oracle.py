@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.running import ORACLE, data, get
+from tests.support.running import ORACLE, data, get
 
 Fact = dict[str, Any]
 FACTS: dict[str, Fact] = {

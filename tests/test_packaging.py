@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import txcalc
-from tests.running import run
+from tests.support.running import run
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.running import DATA, MODELS, save
+from tests.support.running import DATA, MODELS, save
 from tests.test_seeds import agrees, asked
 
 PUBLISHED = yaml.safe_load((DATA / "published.yaml").read_text("utf-8"))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.reckoning import Names, reckon
-from tests.running import DATA, MODELS, answer, data, get, named
+from tests.support.reckoning import Names, reckon
+from tests.support.running import DATA, MODELS, answer, data, get, named
 
 SEEDS: list[dict[str, Any]] = yaml.safe_load((DATA / "seeds.yaml").read_text("utf-8"))
 UNITS = {

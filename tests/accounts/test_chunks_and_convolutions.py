@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.counting import Tree
-from tests.running import find, load
+from tests.support.counting import Tree
+from tests.support.running import find, load
 from txcalc.errors import DescriptionError
 
 CHUNK = 7

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counting import BYTES, Counted, Tree
-from tests.describing import descriptions
-from tests.running import MODELS, answer, load, named, report, run
+from tests.support.counting import BYTES, Counted, Tree
+from tests.support.describing import descriptions
+from tests.support.running import MODELS, answer, load, named, report, run
 from txcalc.errors import RefusedError
 
 formats = st.sampled_from(sorted(BYTES))

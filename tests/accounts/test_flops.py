@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.counting import Counted, Tree
-from tests.describing import descriptions
-from tests.running import find, load, report
+from tests.support.counting import Counted, Tree
+from tests.support.describing import descriptions
+from tests.support.running import find, load, report
 
 PHASES = ("token", "prefill", "decode", "train")
 SCORES = ("full", "causal", "square", "none")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.counting import Counted, Tree
-from tests.describing import descriptions
-from tests.running import load, report
+from tests.support.counting import Counted, Tree
+from tests.support.describing import descriptions
+from tests.support.running import load, report
 from txcalc.errors import RefusedError
 
 tokens = st.integers(1, 20)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.counting import BYTES, Counted, Tree
-from tests.describing import descriptions, used_parts
-from tests.running import find, load, report
+from tests.support.counting import BYTES, Counted, Tree
+from tests.support.describing import descriptions, used_parts
+from tests.support.running import find, load, report
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import is_estimate
 

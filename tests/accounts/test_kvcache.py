@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.counting import BYTES, Counted, Tree
-from tests.describing import descriptions
-from tests.running import find, load, report
+from tests.support.counting import BYTES, Counted, Tree
+from tests.support.describing import descriptions
+from tests.support.running import find, load, report
 from txcalc.errors import RefusedError
 
 tokens = st.integers(1, 50)

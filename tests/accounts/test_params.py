@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.counting import Counted, Tree
-from tests.describing import alone, descriptions
-from tests.running import MODELS, data, find, load, report
+from tests.support.counting import Counted, Tree
+from tests.support.describing import alone, descriptions
+from tests.support.running import MODELS, data, find, load, report
 
 
 @settings(max_examples=5 * settings().max_examples)

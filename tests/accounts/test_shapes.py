@@ -7,9 +7,9 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counting import ROLES, Counted, Tree
-from tests.describing import descriptions
-from tests.running import load, report
+from tests.support.counting import ROLES, Counted, Tree
+from tests.support.describing import descriptions
+from tests.support.running import load, report
 
 
 @given(descriptions(), st.integers(1, 4), st.integers(1, 9))

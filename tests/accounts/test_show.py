@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.running import MODELS, figures, get, named, run
+from tests.support.running import MODELS, figures, get, named, run
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.running import run
+from tests.support.running import run
 from txcalc.claims import markdown
 from txcalc.claims.claim import Claim
 from txcalc.claims.comments import MAX_NESTING, comments

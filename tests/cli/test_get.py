@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.running import answer, run
+from tests.support.running import answer, run
 
 EXACT = [
     ("gpt2-small", "params.total", [], "124439808"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import run
 from tests.sources.test_bad_descriptions import GOOD
+from tests.support.running import run
 
 CROSS = """\
   reader: {norm: rms, attention: own}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import MODELS, run
 from tests.sources.test_bad_descriptions import GOOD
+from tests.support.running import MODELS, run
 from txcalc import __version__
 
 TXCALC = [sys.executable, "-m", "txcalc"]

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counting import Tree
-from tests.describing import descriptions
-from tests.running import BUNDLED, MODELS, OTHERS, answer, named, save
+from tests.support.counting import Tree
+from tests.support.describing import descriptions
+from tests.support.running import BUNDLED, MODELS, OTHERS, answer, named, save
 
 Rows = list[dict[str, Any]]
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.running import run
+from tests.support.running import run
 
 GOOD: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 8,

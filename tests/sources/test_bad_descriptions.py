@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import run
+from tests.support.running import run
 
 GOOD = """\
 name: small

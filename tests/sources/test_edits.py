@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.running import data, get, run
 from tests.sources.test_bad_descriptions import GOOD
 from tests.sources.test_families import described, model_of, rows
+from tests.support.running import data, get, run
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.reckoning import estimate, reckon
-from tests.running import ACCOUNTS, BUNDLED, answer, data, named, report, run
+from tests.support.reckoning import estimate, reckon
+from tests.support.running import ACCOUNTS, BUNDLED, answer, data, named, report, run
 from txcalc.accounts.question import Question
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import is_estimate

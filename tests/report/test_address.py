@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from tests.counting import Tree
-from tests.describing import descriptions
-from tests.running import BUNDLED, MODELS, data, find, get, load, named, run, told
+from tests.support.counting import Tree
+from tests.support.describing import descriptions
+from tests.support.running import BUNDLED, MODELS, data, find, get, load, named, run, told
 from txcalc.model.model import Model
 
 HELD = ("matmul", "biases")

@@ -1,4 +1,4 @@
-"""A campaign of broken descriptions: ``python -m tests.fuzz [COUNT [SEED]]``.
+"""A campaign of broken descriptions: ``python -m tests.support.fuzz [COUNT [SEED]]``.
 
 Each case is a bundled or a published description with bytes or branches changed, asked for
 everything in every format, with a change and an address that are made up as well.  It has to end
@@ -24,8 +24,8 @@ from typing import Any
 
 import yaml
 
-from tests.running import ACCOUNTS, BUNDLED, DATA, named
 from tests.sources.test_bad_descriptions import GOOD
+from tests.support.running import ACCOUNTS, BUNDLED, DATA, named
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError

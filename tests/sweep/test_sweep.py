@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 import txcalc
 from tests.cli.test_process import TXCALC, environment, on_terminal, started
-from tests.counting import Tree
-from tests.describing import descriptions
-from tests.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
+from tests.support.counting import Tree
+from tests.support.describing import descriptions
+from tests.support.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import DescriptionError, OptionError, RefusedError

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.counting import Tree
-from tests.describing import descriptions
-from tests.reckoning import FormulaError, estimate, reckon
-from tests.running import ACCOUNTS, MODELS, OTHERS, load, named, report
+from tests.support.counting import Tree
+from tests.support.describing import descriptions
+from tests.support.reckoning import FormulaError, estimate, reckon
+from tests.support.running import ACCOUNTS, MODELS, OTHERS, load, named, report
 from txcalc.errors import RefusedError
 from txcalc.exact.printing import Printer, substituted, symbolic
 from txcalc.exact.quantity import Letter, Quantity, is_estimate, walk

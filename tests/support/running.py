@@ -25,8 +25,8 @@ from txcalc.report.report import Report
 from txcalc.sources import bundled
 from txcalc.sources import loading as sources
 
-DATA = Path(__file__).parent / "data"
-ORACLE = Path(__file__).parent / "oracle"
+DATA = Path(__file__).parents[1] / "data"
+ORACLE = Path(__file__).parents[1] / "oracle"
 ACCOUNTS = (
     "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "dims",
 )  # fmt: skip
