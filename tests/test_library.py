@@ -97,7 +97,10 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.function("gpt3", "params.total", 1), "a letter"),  # type: ignore[arg-type]
         (lambda: txcalc.get("gpt3", "params.total", kv="fp9"), "unknown number format 'fp9'"),
         (lambda: txcalc.get("gpt3", "params.total", ctx=0), "--ctx 0: a whole number"),
-        (lambda: txcalc.get("gpt3", "flops.total", ctx="\ud800"), "signs that no text can hold"),
+        (
+            lambda: txcalc.get("gpt3", "flops.total", ctx="\ud800"),
+            "characters that no text can hold",
+        ),
         (lambda: txcalc.params("gpt3").zork, "no figure 'params.zork'"),
     ],
 )

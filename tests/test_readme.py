@@ -13,9 +13,9 @@ import pytest
 
 import txcalc
 from txcalc.accounts import generation
-from txcalc.accounts.question import Question
 from txcalc.exact.quantity import LARGEST
 from txcalc.sources import yaml
+from txcalc.workload.question import Question
 
 ROOT = Path(__file__).resolve().parent.parent
 

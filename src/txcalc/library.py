@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from txcalc.accounts import ask
+from txcalc.accounts import registry
 from txcalc.accounts.options import question
-from txcalc.accounts.question import LETTERS, Question, positive
 from txcalc.errors import AddressError, OptionError, nearest
 from txcalc.exact.polynomial import compiled
 from txcalc.exact.printing import symbolic
@@ -16,6 +15,7 @@ from txcalc.exact.quantity import Number
 from txcalc.model.model import Model
 from txcalc.report.report import Report
 from txcalc.sources import loading as sources
+from txcalc.workload.question import LETTERS, Question, positive
 
 __all__ = [
     "Answer", "concurrency", "flops", "function", "generation", "get", "intensity", "kvcache",
@@ -119,7 +119,7 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
         RefusedError: a figure that the model cannot have.
     """
     _texts("an address", address)
-    return ask.report_of(address, _loaded(model), question(options)).find(address).value
+    return registry.report_of(address, _loaded(model), question(options)).find(address).value
 
 
 def function(
@@ -142,7 +142,7 @@ def function(
         if letters.count(letter) + (letter in options) > 1:
             raise OptionError(f"the letter {letter!r} is given twice")
     given = options | {letter: getattr(Question(), letter) or 1 for letter in letters}
-    figure = ask.report_of(address, _loaded(model), question(given)).find(address)
+    figure = registry.report_of(address, _loaded(model), question(given)).find(address)
     inner = compiled(figure, letters)
 
     def of_letters(*values: int, **named: int) -> Number:
@@ -191,7 +191,7 @@ def generation(model: Model | str, **options: Any) -> Answer:
 
 
 def _answer(account: str, model: Model | str, options: dict[str, Any]) -> Answer:
-    return Answer(ask.account(account, _loaded(model), question(options)), account)
+    return Answer(registry.account(account, _loaded(model), question(options)), account)
 
 
 def _loaded(model: Model | str) -> Model:

@@ -17,11 +17,11 @@ from statistics import median
 
 import pytest
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.model.model import Model
 from txcalc.sources.bundled import configs
 from txcalc.sources.loading import load
+from txcalc.workload.question import Question
 
 pytestmark = pytest.mark.bench
 
@@ -103,8 +103,8 @@ def test_a_command_against_a_minimal_program(tmp_path: Path) -> None:
 
 
 def _everything(model: Model) -> None:
-    for name in ask.ACCOUNTS:
-        ask.account(name, model, Question())
+    for name in registry.WITH_FIGURES:
+        registry.account(name, model, Question())
 
 
 def test_the_whole_account_of_gpt3() -> None:

@@ -14,13 +14,13 @@ import pytest
 
 from tests.support.reckoning import estimate, reckon
 from tests.support.running import ACCOUNTS, BUNDLED, answer, data, named, report, run
-from txcalc.accounts.question import Question
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import is_estimate
 from txcalc.model.model import Model
 from txcalc.render.explanation import as_table
 from txcalc.report.explain import explain
 from txcalc.report.report import Report
+from txcalc.workload.question import Question
 
 READ = ("gpt2-small", "mixtral-8x7b", "deepseek-v3", "gemma-3-4b-text", "jamba-v0.1")
 CLOSE = Fraction(1, 10**30)

@@ -12,11 +12,11 @@ import pytest
 from tests.sources.test_bad_descriptions import GOOD
 from tests.sources.test_families import described, model_of, rows
 from tests.support.running import data, get, run
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import TxcalcError
 from txcalc.sources import yaml
 from txcalc.sources.loading import built
+from txcalc.workload.question import Question
 
 ENCODER = 4 * 512**2 + 2 * 512 * 2048 + (2048 + 512) + 2 * (2 * 512)
 DECODER = ENCODER + 4 * 512**2 + 2 * 512
@@ -169,7 +169,7 @@ def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any])
             model = built(tree, "c", [change])
         except TxcalcError as error:
             return str(error)
-        figures = ask.account("params", model, Question()).figures
+        figures = registry.account("params", model, Question()).figures
         return [figure.value for figure in figures.values()]
 
     dims = model_of(row).dims

@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, RefusedError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
 from txcalc.sources import description, huggingface, yaml
 from txcalc.sources.families import TYPES
+from txcalc.workload.question import Question
+from txcalc.workload.reach import Window
 
 FOLDER = Path(__file__).parents[1] / "oracle"
 SETS = ("models", "types", "masked", "seq2seq", "small")
@@ -43,7 +44,7 @@ def model_of(row: dict[str, Any]) -> Model:
 
 
 def figure(model: Model, address: str, **options: Any) -> Quantity:
-    return ask.report_of(address, model, Question(**options)).find(address)
+    return registry.report_of(address, model, Question(**options)).find(address)
 
 
 def is_partial(model: Model) -> bool:
@@ -115,10 +116,10 @@ RECURRENT = [row for row in MODELS if "projections" in row]
 def test_projections_of_recurrent_models_are_exact(row: dict[str, Any]) -> None:
     """All weight products but convolutions and Mamba's dt, which the counter's modules miss."""
     model = model_of(row)
-    report = ask.account("flops", model, Question(phase="prefill", scores="square", ctx=16))
+    report = registry.account("flops", model, Question(phase="prefill", scores="square", ctx=16))
     total = report.find("flops.head").value
     for kind in model.layers:
-        for name, weight in kind.rows.items():
+        for name, weight in kind.weights.items():
             if weight.use == "matmul" and name not in ("ssm.conv", "ssm.dt"):
                 row_flops = report.find(f"flops.block.{kind.name}.{name}").value
                 total += row_flops * kind.count.value
@@ -136,8 +137,8 @@ def test_cache_bytes_are_exact_but_for_one_token_of_a_full_window(row: dict[str,
     one_token_less = sum(
         2 * state.width.value * kind.count.value
         for kind in model.decoder_layers
-        for state in kind.block.state(model.d_model).values()
-        if state.window is not None and state.window.value < 2048
+        for state in kind.state.values()
+        if isinstance(state.reach, Window) and state.reach.size.value < 2048
     )
     assert row["kv"] in (total, total - one_token_less)
 
@@ -156,10 +157,13 @@ def test_the_imported_description_gives_the_same_figures(name: str) -> None:
         for account in accounts:
             question = Question(ctx=64, phase="decode" if direct.has_decoder else "prefill")
             try:
-                figures = ask.account(account, direct, question).figures
+                figures = registry.account(account, direct, question).figures
             except RefusedError:
                 continue
-            assert ask.account(account, again, question).figures == figures, (row["name"], account)
+            assert registry.account(account, again, question).figures == figures, (
+                row["name"],
+                account,
+            )
 
 
 PARTIAL = {

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, RefusedError
 from txcalc.model.model import Model
 from txcalc.sources import description, huggingface
+from txcalc.workload.question import Question
 
 V3: dict[str, Any] = {
     "model_type": "deepseek_v3", "vocab_size": 129280, "hidden_size": 7168,
@@ -36,7 +36,7 @@ def model(config: dict[str, Any]) -> Model:
 
 
 def get(config: dict[str, Any], address: str, **options: Any) -> Any:
-    return ask.report_of(address, model(config), Question(**options)).find(address).value
+    return registry.report_of(address, model(config), Question(**options)).find(address).value
 
 
 def test_deepseek_v3_as_published() -> None:

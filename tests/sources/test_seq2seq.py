@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import RefusedError
 from txcalc.model.model import Model
 from txcalc.sources import description, huggingface
+from txcalc.workload.question import Question
 
 SMALL = {"d_model": 96, "vocab_size": 1003, "encoder_layers": 5, "decoder_layers": 3}
 HEADS = {"encoder_attention_heads": 6, "decoder_attention_heads": 6, "max_position_embeddings": 80}
@@ -34,7 +34,7 @@ def model_of(config: dict[str, Any], class_: str, **changes: Any) -> Model:
 
 
 def value(model: Model, address: str, **options: Any) -> Any:
-    return ask.report_of(address, model, Question(**options)).find(address).value
+    return registry.report_of(address, model, Question(**options)).find(address).value
 
 
 def prefill(model: Model, tokens: int, source: int | None = None) -> Any:

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.sources import description, huggingface
 from txcalc.sources.loading import load
+from txcalc.workload.question import Question
 
 GIB = 2**30
 
 
 def get(model: Any, address: str, **options: Any) -> int | Fraction:
-    return ask.report_of(address, model, Question(**options)).find(address).value
+    return registry.report_of(address, model, Question(**options)).find(address).value
 
 
 def test_d003_and_d004_heads_are_as_wide_as_the_file_says() -> None:

@@ -26,12 +26,12 @@ import yaml
 
 from tests.sources.test_bad_descriptions import GOOD
 from tests.support.running import ACCOUNTS, BUNDLED, DATA, named
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import TxcalcError
 from txcalc.render.text import render
 from txcalc.report.report import Report
 from txcalc.sources import bundled
+from txcalc.workload.question import Question
 
 SECONDS = 1.0
 MEGABYTES = 100
@@ -165,12 +165,12 @@ def ask_everything(path: str, rng: random.Random) -> bool:
         layout: Any = layouts.get(name, rng.choice(("figures", "figures", "tensors")))
         if layout == "tensors" and name != "params":
             layout = "figures"
-        answer: Report | None = attempt(lambda name=name: ask.account(name, model, question))
+        answer: Report | None = attempt(lambda name=name: registry.account(name, model, question))
         if answer is not None and name not in ("dims", "weights"):
             fmt: Any = rng.choice(("table", "json", "csv", "markdown"))
             attempt(lambda a=answer, f=fmt, y=layout: render([a], f, y))
     address = rng.choice(ADDRESSES)
-    attempt(lambda: ask.report_of(address, model, question).find(address))
+    attempt(lambda: registry.report_of(address, model, question).find(address))
     return True
 
 

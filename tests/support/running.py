@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.cli import commands, main
 from txcalc.errors import TxcalcError
 from txcalc.model.model import Model
 from txcalc.report.report import Report
 from txcalc.sources import bundled
 from txcalc.sources import loading as sources
+from txcalc.workload.question import Question
 
 DATA = Path(__file__).parents[1] / "data"
 ORACLE = Path(__file__).parents[1] / "oracle"
@@ -136,9 +136,9 @@ def told(act: Callable[[], object]) -> str:
 
 def report(account: str, model: Model, **question: Any) -> Report:
     """One account's report."""
-    return ask.account(account, model, Question(**question))
+    return registry.account(account, model, Question(**question))
 
 
 def find(model: Model, address: str, **question: Any) -> int | Fraction:
     """One figure of a loaded model."""
-    return ask.report_of(address, model, Question(**question)).find(address).value
+    return registry.report_of(address, model, Question(**question)).find(address).value

@@ -25,8 +25,7 @@ from tests.cli.test_process import TXCALC, environment, on_terminal, started
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
 from tests.support.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, OptionError, RefusedError
 from txcalc.exact.polynomial import compiled
 from txcalc.exact.quantity import Number, is_estimate
@@ -35,6 +34,7 @@ from txcalc.sources.edits import unshared
 from txcalc.sources.loading import built, read
 from txcalc.sweep.axes import axes
 from txcalc.sweep.derived import Sized
+from txcalc.workload.question import Question
 
 LETTERS = ("ctx", "batch", "prompt", "new")
 POINTS: tuple[dict[str, int], ...] = (
@@ -150,7 +150,7 @@ def check_size(sized: Sized, changed: Model, size: str, value: int) -> None:
     """Derivations of one size at another, against the figures of a model that has it."""
     sized.check({size: value})
     for address, figure in zip(FIGURES, sized.figures, strict=True):
-        single = ask.report_of(address, changed, QUESTION).find(address)
+        single = registry.report_of(address, changed, QUESTION).find(address)
         assert compiled(figure, [size], sized.places)(value) == single.value, (size, address)
 
 

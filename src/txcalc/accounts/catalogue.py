@@ -1,14 +1,15 @@
-"""What a list of models tells of each: its kind, its parameters and its source."""
+"""A list of models: each one's kind, its parameters and its source."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from txcalc.accounts import params
-from txcalc.accounts.question import Question
+from txcalc.accounts.account import Account
 from txcalc.model.model import Model
 from txcalc.model.parts.ffn import Mixture
 from txcalc.report.report import Report
+from txcalc.workload.question import Question
 
 Kind = Literal["dense", "moe", "hybrid", "recurrent", "encoder", "encoder-decoder"]
 
@@ -23,15 +24,14 @@ def kind(model: Model) -> Kind:
     return "moe" if any(isinstance(block.ffn, Mixture) for block in blocks) else "dense"
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """``params.total``, with the model's kind as its note."""
-    figures = params.sums(model)
     return Report(
         title="bundled models",
-        model=model.name,
-        source=model.source,
-        figures=figures,
+        figures=params.totals(model),
         shown=["params.total"],
         notes={"params.total": kind(model)},
-        block_kinds=list(model.blocks),
     )
+
+
+ACCOUNT = Account(reads=(), make=report, layout="catalogue")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from txcalc.accounts import kvcache, params, weights
-from txcalc.accounts.question import (
-    Question,
-    position_warnings,
-    refuse_encoder_only,
-    refuse_partial,
-)
+from txcalc.accounts.account import Account
+from txcalc.accounts.setting import Setting
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import ONE, const, product
 from txcalc.model.model import Model
 from txcalc.report.report import Bar, Figures, Report
+from txcalc.workload.question import Question
 
 CONVENTIONS = [
     "weights once, a cache for every sequence",
@@ -27,20 +24,21 @@ _LABELS = {
 }
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """Weights, one sequence's cache, their ratio, and the first count above it.
 
     Raises:
         RefusedError: a model whose sequences keep nothing that grows.
     """
-    refuse_partial(model)
-    refuse_encoder_only(model, "concurrency")
-    workload = question.workload(model, phase="decode")
+    setting = Setting(model, question)
+    setting.refuse_partial()
+    setting.refuse_encoder_only("concurrency")
+    workload = setting.workload("decode")
     cache = kvcache.cache(model, workload, question.kv_bytes)
     if not cache["kvcache.token"].value:
         raise RefusedError(f"{model.name}: no concurrency: no token adds to what a sequence keeps")
-    found = params.sums(model)
-    held, sequence = weights.weight_bytes(question, found), cache["kvcache.sequence"]
+    sums = params.totals(model)
+    held, sequence = weights.weight_bytes(question, sums), cache["kvcache.sequence"]
     figures: Figures = {
         "weights.bytes": held,
         "kvcache.sequence": sequence,
@@ -49,20 +47,14 @@ def account(model: Model, question: Question) -> Report:
     }
     return Report(
         title="concurrency",
-        model=model.name,
-        source=model.source,
         figures=figures,
         shown=list(figures),
-        beneath={**found, **cache},
+        beneath={**sums, **cache},
         labels=_LABELS,
         bars=_bars(figures),
-        assumptions=[
-            *kvcache.assumptions(model, question),
-            f"weights {question.weights or question.dtype}",
-        ],
+        assumptions=[*kvcache.assumptions(setting, workload), weights.in_format(question)],
         conventions=CONVENTIONS,
-        block_kinds=list(model.blocks),
-        warnings=position_warnings(model, workload.ctx, workload.source),
+        warnings=setting.warnings(workload.ctx, workload.source),
     )
 
 
@@ -77,3 +69,6 @@ def _bars(figures: Figures) -> list[Bar]:
         for count in counts[-7:]
     ]
     return [Bar("weights", figures["weights.bytes"]), *caches]
+
+
+ACCOUNT = Account(reads=("ctx", "source", "dtype", "weights", "kv"), make=report)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from txcalc.accounts.question import Question
+from txcalc.accounts.account import Account
 from txcalc.exact.quantity import Letter
 from txcalc.model.model import Model
 from txcalc.report.report import Figures, Report
+from txcalc.workload.question import Question
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """``dims.NAME`` where all letters of a name agree, ``dims.PATH`` for each."""
     letters = dict(model.dims)
     for stack in model.stacks.values():
@@ -29,9 +30,10 @@ def account(model: Model, question: Question) -> Report:
     }
     return Report(
         title="dimensions",
-        model=model.name,
-        source=model.source,
         figures=agreed | {f"dims.{path}": letter for path, letter in letters.items()},
         shown=list(agreed),
         ambiguous=differing,
     )
+
+
+ACCOUNT = Account(reads=(), make=report)

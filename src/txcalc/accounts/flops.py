@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from txcalc.accounts.fold import layer_notes, select, shares, tree
-from txcalc.accounts.question import (
-    Question,
-    beside_blocks,
-    passes,
-    position_warnings,
-    refuse_partial,
-)
-from txcalc.exact.quantity import Quantity, product, total
+from txcalc.accounts.account import Account
+from txcalc.accounts.fold import flops as cost
+from txcalc.accounts.fold import fold, layer_notes, leaves, run, select, shares
+from txcalc.accounts.setting import Setting
+from txcalc.exact.quantity import Quantity, total
 from txcalc.model.model import Layers, Model
 from txcalc.model.parts.mla import Latent
-from txcalc.model.rows import Weight
-from txcalc.model.structure import ROLES
+from txcalc.model.structure import SUB_LAYERS
+from txcalc.report import address as grammar
 from txcalc.report.report import Figures, Report
-from txcalc.workload.passes import Pass, per_multiply_add
+from txcalc.workload.passes import Workload, per_multiply_add
+from txcalc.workload.question import Question
 
 _BLOCK = (
-    "", ".projections", ".scores", ".ssm", ".cross_attention", ".ffn", ".hyper", ".altup",
-    ".tensors", ".matmul",
+    "", ".projections", ".scores", ".ssm", ".cross_attention", ".ffn", ".residual", ".tensors",
+    ".matmul",
 )  # fmt: skip
+_BESIDE = ("embedding", "head", "tensors")
 SCORES = {
-    "full": "scores: every query meets min(T, window) keys",
+    "full": "scores: every query attends to min(T, window) keys",
     "causal": "scores: the pairs that the mask leaves visible, no more",
     "square": "scores: T x T pairs in every layer, windows too",
     "none": "scores: not counted",
@@ -33,109 +31,89 @@ SCORES = {
 COUNTED = "matrix and attention products count; norms, softmax, look-ups, elementwise work do not"
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """FLOPs (or multiply-adds) of the question's phase, by block and in total."""
-    refuse_partial(model)
-    workload = question.workload(model)
-    per_mac = per_multiply_add(macs=question.macs, phase=workload.phase)
-    by_stack = passes(model, workload)
-    figures: Figures = {}
-    shown = []
-    for kind in model.layers:
-        address = f"flops.block.{kind.name}"
-        below = block_flops(address, kind, by_stack[kind.stack], per_mac)
-        figures |= below
-        shown += [
-            a for part in _BLOCK if (a := address + part) in below and (below[a].value or not part)
-        ]
-    figures["flops.blocks"] = total(
-        (product(kind.count, figures[f"flops.block.{kind.name}"]) for kind in model.layers),
-        per_mac.unit,
-    )
-    for component, (rows, given) in beside_blocks(model, by_stack).items():
-        figures |= tree(f"flops.{component}", matmuls(rows, given, per_mac), per_mac.unit)
-    parts = ("embedding", "blocks", "head", "tensors")
-    figures["flops.total"] = total((figures[f"flops.{part}"] for part in parts), per_mac.unit)
+    setting = Setting(model, question)
+    setting.refuse_partial()
+    workload = setting.workload()
+    figures, unit = _figures(setting, workload)
+    shown = [
+        address
+        for kind in model.layers
+        for part in _BLOCK
+        if (address := grammar.block("flops", kind.name) + part) in figures
+        and (figures[address].value or not part)
+    ]
     rare = [f"flops.{part}" for part in ("embedding", "tensors") if figures[f"flops.{part}"].value]
     shown += [*rare, "flops.blocks", "flops.head", "flops.total"]
     return Report(
-        title=per_mac.unit,
-        model=model.name,
-        source=model.source,
+        title=unit,
         figures=figures,
         shown=shown,
         shares=shares(figures, "flops", shown),
         notes=layer_notes("flops", model),
-        block_kinds=list(model.blocks),
-        assumptions=assumptions(model, question),
+        assumptions=_assumptions(setting, workload),
         conventions=[
             "1 multiply-add = 1 MAC" if question.macs else "1 multiply-add = 2 FLOPs",
             COUNTED,
             SCORES[workload.scores],
-            *_phase(model, question),
+            *_phase(setting),
         ],
-        warnings=[
-            *position_warnings(model, workload.ctx, workload.source),
-            *_mla_warnings(model, question),
-        ],
+        warnings=[*setting.warnings(workload.ctx, workload.source), *_mla_warnings(setting)],
     )
 
 
-def _mla_warnings(model: Model, question: Question) -> list[str]:
-    """A form of latent attention chosen for a model that has none."""
-    if question.mla is None or any(isinstance(b.attention, Latent) for b in model.blocks.values()):
-        return []
-    return [f"{model.name} has no latent attention: --mla {question.mla} means nothing"]
+def _figures(setting: Setting, workload: Workload) -> tuple[Figures, str]:
+    """Every figure of the account, and their unit."""
+    model = setting.model
+    per_mac = per_multiply_add(macs=setting.question.macs, phase=workload.phase)
+    passes = setting.passes(workload)
+    costs = leaves(model.rows, lambda row: cost(row, passes[row.given], per_mac))
+    figures = fold("flops", model, costs, run, _BESIDE, per_mac.unit)
+    for kind in model.layers:
+        figures |= _by_kind(kind, costs.get(f"block.{kind.name}", {}), figures, per_mac.unit)
+    return figures, per_mac.unit
 
 
-def block_flops(address: str, kind: Layers, given: Pass, per_mac: Quantity) -> Figures:
-    """One layer's products by row and component, given what its stack runs."""
-    unit = per_mac.unit
-    weights, operations = products(kind, given, per_mac)
-    figures = tree(address, {**weights, **operations}, unit)
-    for component in ROLES:
-        figures.setdefault(f"{address}.{component}", total((), unit))
-    attention = [name for name in weights if name.startswith("attention.")]
-    figures[f"{address}.projections"] = select(weights, attention, unit)
-    scores = [name for name in operations if name.startswith("attention.")]
-    figures[f"{address}.scores"] = select(operations, scores, unit)
-    figures[f"{address}.matmul"] = select(weights, weights, unit)
-    return figures
+def _by_kind(kind: Layers, rows: Mapping[str, Quantity], figures: Figures, unit: str) -> Figures:
+    """A block's products with and without a weight, and zero for the sub-layers it lacks."""
+    address = grammar.block("flops", kind.name)
+    absent = {f"{address}.{role}": total((), unit) for role in SUB_LAYERS}
+    attention = [name for name in rows if grammar.component(name) == "attention"]
+    return {
+        **{name: figures.get(name, nothing) for name, nothing in absent.items()},
+        f"{address}.projections": select(rows, [n for n in attention if n in kind.weights], unit),
+        f"{address}.scores": select(rows, [n for n in attention if n in kind.operations], unit),
+        f"{address}.matmul": select(rows, [n for n in rows if n in kind.weights], unit),
+    }
 
 
-def products(
-    kind: Layers, given: Pass, per_mac: Quantity
-) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
-    """The rows of one layer: products that read a weight, and those that do not."""
-    operations = kind.block.operations(kind.d_model)
-    without = {name: given.without_weight(op, per_mac) for name, op in operations.items()}
-    return matmuls(kind.rows, given, per_mac), without
-
-
-def matmuls(rows: Mapping[str, Weight], given: Pass, per_mac: Quantity) -> dict[str, Quantity]:
-    """Rows that are multiplied."""
-    return {n: given.matmul(row, per_mac) for n, row in rows.items() if row.use == "matmul"}
-
-
-def assumptions(model: Model, question: Question) -> list[str]:
+def _assumptions(setting: Setting, workload: Workload) -> list[str]:
     """The workload in words."""
-    phase = question.phase
-    lines = [f"phase {phase}", question.origin(model, "ctx", question.ctx)]
-    if model.has_encoder and model.has_decoder:
-        source = question.source or question.length(model, "ctx", question.ctx).value
-        lines.append(f"source {source:,}")
-    return lines if phase == "token" else [*lines, f"batch {question.batch}"]
+    lines = [f"phase {workload.phase}", setting.stated(workload.ctx)]
+    if setting.has_source:
+        lines.append(setting.stated(workload.source))
+    return lines if workload.phase == "token" else [*lines, f"batch {workload.batch.value}"]
 
 
-def _phase(model: Model, question: Question) -> list[str]:
+def _mla_warnings(setting: Setting) -> list[str]:
+    """A form of latent attention chosen for a model that has none."""
+    form, blocks = setting.question.mla, setting.model.blocks.values()
+    if form is None or any(isinstance(block.attention, Latent) for block in blocks):
+        return []
+    return [f"{setting.model.name} has no latent attention: --mla {form} means nothing"]
+
+
+def _phase(setting: Setting) -> list[str]:
     """The conventions of the phase and of the architecture."""
+    question = setting.question
     lines = {
         "token": ["one token at ctx; batch is ignored"],
-        "decode": ["decode: one new token a sequence, which meets min(ctx, window) keys"],
+        "decode": ["decode: one new token a sequence, which attends to min(ctx, window) keys"],
         "prefill": [f"prefill: batch x ctx tokens, logits: {question.logits}"],
         "train": [f"train = 3 x prefill (forward 1, backward 2), logits: {question.logits}"],
     }[question.phase]
-    if model.has_encoder and model.has_decoder:
+    if setting.has_source:
         lines.append(
             "ctx is the decoder's length, source the encoder's; "
             + (
@@ -145,3 +123,8 @@ def _phase(model: Model, question: Question) -> list[str]:
             )
         )
     return lines
+
+
+ACCOUNT = Account(
+    reads=("ctx", "batch", "phase", "scores", "logits", "source", "mla", "macs"), make=report
+)

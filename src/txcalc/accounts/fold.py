@@ -1,25 +1,122 @@
-"""Sums over rows: every figure above a row is made here."""
+"""Sums over the rows of a model: every figure above a row is made here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from txcalc.exact.quantity import Quantity, total
-from txcalc.model.model import Layers, Model
+from txcalc.exact.quantity import Quantity, product, total
+from txcalc.model.model import Layers, Model, Row
+from txcalc.model.rows import Op, Scan, State, Weight
+from txcalc.report import address
 from txcalc.report.report import Figures
+from txcalc.workload.passes import Pass
+
+Cost = Callable[[Row], Quantity | None]
+"""What one layer's row adds to a figure; None where it does not count there."""
+Leaves = dict[str, dict[str, Quantity]]
+"""Component -> name -> quantity of one layer."""
+Times = Callable[[Layers], Quantity]
+"""How many layers of a kind count: those that a pass runs, that are stored, or that keep state."""
 
 
-def tree(address: str, rows: Mapping[str, Quantity], unit: str) -> Figures:
+def flops(row: Row, given: Pass, per_mac: Quantity) -> Quantity | None:
+    """Cost of a row's product in the unit of ``per_mac``; None where it has none."""
+    match row.declared:
+        case Weight(use="matmul") as weight:
+            tokens = multiplied(weight, given)
+            return product(per_mac, weight.used, weight.repeats, weight.each, tokens)
+        case Op() as op:
+            return product(per_mac, op.heads, widths(op, given), given.pairs(op.reach))
+        case Scan() as scan:
+            return product(per_mac, scan.width, given.tokens)
+        case Weight() | State():
+            return None
+
+
+def multiplied(weight: Weight, given: Pass) -> Quantity:
+    """Tokens that a pass multiplies a weight with."""
+    return given.multiplied(weight.stream, weight.reach)
+
+
+def widths(op: Op, given: Pass) -> Quantity:
+    """Multiply-adds of one head and query-key pair, in the form that a pass takes."""
+    d_qk, d_v = op.latent if op.latent and given.mla == "absorbed" else (op.d_qk, op.d_v)
+    return d_qk + d_v
+
+
+def leaves(rows: Iterable[Row], cost: Cost) -> Leaves:
+    """What each row adds, by component."""
+    found: Leaves = {}
+    for row in rows:
+        value = cost(row)
+        if value is not None:
+            found.setdefault(row.component, {})[row.name] = value
+    return found
+
+
+def fold(
+    account: str, model: Model, costs: Leaves, times: Times, beside: Sequence[str], unit: str
+) -> Figures:
+    """Rows, the sums above them, ``ACCOUNT.blocks`` (each kind ``times`` its layers) and the total.
+
+    ``beside`` are the components outside of blocks.
+    """
+    figures: Figures = {}
+    blocks = [f"block.{kind.name}" for kind in model.layers]
+    for component in (*beside, *blocks):
+        figures |= tree(f"{account}.{component}", costs.get(component, {}), unit)
+    each = {block: figures[f"{account}.{block}"] for block in blocks}
+    figures[f"{account}.blocks"] = over_all(model, each, times, unit)
+    whole = (figures[f"{account}.{component}"] for component in ("blocks", *beside))
+    figures[f"{account}.total"] = total(whole, unit)
+    return figures
+
+
+def run(kind: Layers) -> Quantity:
+    """Layers that a pass runs."""
+    return kind.count
+
+
+def stored(kind: Layers) -> Quantity:
+    """Sets of weights."""
+    return kind.sets
+
+
+def keeping(kind: Layers) -> Quantity:
+    """Layers that keep state."""
+    return kind.states
+
+
+def tree(root: str, rows: Mapping[str, Quantity], unit: str) -> Figures:
     """Rows (``attention.q`` -> quantity) below an address, each group's sum before its members."""
     groups: dict[str, dict[str, Quantity]] = {}
     for name, quantity in rows.items():
         first, _, rest = name.partition(".")
         groups.setdefault(first, {})[rest] = quantity
     below: Figures = {}
-    members = [f"{address}.{group}" for group in groups]
+    members = [f"{root}.{group}" for group in groups]
     for member, inner in zip(members, groups.values(), strict=True):
         below |= {member: inner[""]} if "" in inner else tree(member, inner, unit)
-    return {address: total((below[member] for member in members), unit), **below}
+    return {root: total((below[member] for member in members), unit), **below}
+
+
+def sums(costs: Leaves, unit: str) -> dict[str, Quantity]:
+    """The sum of each component's rows."""
+    return {component: total(rows.values(), unit) for component, rows in costs.items()}
+
+
+def over_all(
+    model: Model, by_component: Mapping[str, Quantity], times: Times, unit: str
+) -> Quantity:
+    """Components outside of blocks once, and each kind of block ``times`` its layers."""
+    kinds = {f"block.{kind.name}": kind for kind in model.layers}
+    return total(
+        (
+            product(times(kinds[component]), quantity) if component in kinds else quantity
+            for component, quantity in by_component.items()
+        ),
+        unit,
+    )
 
 
 def select(rows: Mapping[str, Quantity], names: Iterable[str], unit: str) -> Quantity:
@@ -28,19 +125,9 @@ def select(rows: Mapping[str, Quantity], names: Iterable[str], unit: str) -> Qua
 
 
 def shares(figures: Figures, root: str, shown: Iterable[str]) -> Figures:
-    """Parts of a whole: what :func:`_whole` names for each address."""
-    wholes = {address: figures[_whole(address, root, figures)] for address in shown}
-    return {a: figures[a] / whole for a, whole in wholes.items() if whole.value}
-
-
-def _whole(address: str, root: str, figures: Figures) -> str:
-    """A component's matmul weights belong to the block's, likewise biases; a block to the total."""
-    words = address.split(".")
-    block = ".".join(words[:3])
-    if words[1] != "block" or len(words) == 3:
-        return f"{root}.total"
-    same_kind = f"{block}.{words[-1]}"
-    return same_kind if len(words) > 4 and same_kind in figures else block
+    """Parts of a whole, for each address that has one: see :func:`txcalc.report.address.whole`."""
+    wholes = {name: figures[address.whole(name, root, figures)] for name in shown}
+    return {name: figures[name] / whole for name, whole in wholes.items() if whole.value}
 
 
 def layer_notes(root: str, model: Model) -> dict[str, str]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from txcalc.accounts.question import (
-    MEANINGS,
-    PROMPT,
-    Question,
-    position_warnings,
-    positive,
-    refuse_encoder_only,
-    refuse_partial,
-)
+import msgspec
+
+from txcalc.accounts.account import Account
+from txcalc.accounts.fold import flops, over_all, run
+from txcalc.accounts.setting import Setting
 from txcalc.errors import RefusedError
 from txcalc.exact.counting import series
-from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, defined, least, product, total
-from txcalc.model.model import Model
-from txcalc.model.rows import Stream, Weight
+from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, defined, product, total
+from txcalc.model.model import Layers, Model, Row
+from txcalc.model.rows import Op, Scan, Weight
 from txcalc.report.report import Figures, Report
-from txcalc.workload.entries import complete, met, met_by_all
-from txcalc.workload.passes import Pass, per_multiply_add
+from txcalc.workload.passes import Mla, Pass, default_form, per_multiply_add
+from txcalc.workload.question import MEANINGS, PROMPT, Question, positive
 
 CONVENTIONS = [
     "naive: step i of N after a prompt of P computes all P+i-1 tokens again, full scores",
@@ -28,69 +24,83 @@ CONVENTIONS = [
     "with prefill: the prompt's own pass counts too and yields the first new token: P+N-1 tokens",
     "1 multiply-add = 2 FLOPs; blocks only, without the head",
 ]
-_ENCODER = ["decoder blocks only: the encoder and the cross keys and values run once either way"]
+_ENCODER = "decoder blocks only: the encoder and the cross keys and values run once either way"
+_LATENT = "latent attention: a cached step is {}, a pass over many tokens {}"
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """Tokens processed and FLOPs, naive and cached, after each of some steps and at the end."""
-    refuse_partial(model)
-    refuse_encoder_only(model, "generation")
+    setting = Setting(model, question)
+    setting.refuse_partial()
+    setting.refuse_encoder_only("generation")
     prompt = positive("prompt", PROMPT if question.prompt is None else question.prompt)
     new = positive("new", question.new)
-    run = _Generation(model, question, prompt)
+    generation = _Generation(setting, prompt)
     steps = [1]
     while 2 * steps[-1] < new.value:
         steps.append(2 * steps[-1])
     figures: Figures = {}
     for step in steps:
         after = Letter(step, "new", f"after.{step}", about=MEANINGS["new"])
-        figures |= run.compared(f"generation.after.{step}", after)
-    figures |= run.compared("generation", new)
-    figures |= run.compared("generation.with_prefill", new, prefill=True)
+        figures |= generation.compared(f"generation.after.{step}", after)
+    figures |= generation.compared("generation", new)
+    figures |= generation.compared("generation.with_prefill", new, prefill=True)
+    source = [setting.stated(generation.source, "source")] if setting.has_source else []
     return Report(
         title="generation",
-        model=model.name,
-        source=model.source,
         figures=figures,
         shown=list(figures),
         assumptions=[
-            f"generation of {new.value:,} tokens after a prompt of {prompt.value:,}",
-            *([f"source {run.source.value:,}"] if model.has_encoder else []),
+            f"generation of {new.value:,} tokens after a prompt of {prompt.value:,}", *source
         ],
-        conventions=CONVENTIONS + (_ENCODER if model.has_encoder else []),
-        warnings=position_warnings(model, _last(prompt, new)),
-    )
+        conventions=[
+            *CONVENTIONS,
+            *([_ENCODER] if setting.has_source else []),
+            *generation.forms(),
+        ],
+        warnings=setting.warnings(_last(prompt, new)),
+    )  # fmt: skip
 
 
 class _Generation:
     """Both ways of generating tokens after one prompt."""
 
-    def __init__(self, model: Model, question: Question, prompt: Letter) -> None:
-        self._name = model.name
+    def __init__(self, setting: Setting, prompt: Letter) -> None:
+        self._model = setting.model
         self._prompt = prompt
         self._per_mac = per_multiply_add(macs=False, phase="decode")
         self._layers = [
-            (kind.count, _merged(kind.rows), list(kind.block.operations(kind.d_model).values()))
-            for kind in model.decoder_layers
+            (kind, _merged(setting.model, kind)) for kind in setting.model.decoder_layers
         ]
-        workload = question.workload(model, phase="decode", ctx=prompt)
-        self.source = workload.source if model.has_encoder else ZERO
+        self.source = setting.source(prompt)
+        self._source = self.source if setting.has_source else ZERO
+        self._step: Mla = setting.question.mla or default_form("decode")
+        self._pass: Mla = setting.question.mla or default_form("prefill")
+
+    def forms(self) -> list[str]:
+        """The convention of latent attention, where the model has it."""
+        operations = (op for kind, _ in self._layers for op in kind.operations.values())
+        latent = any(isinstance(op, Op) and op.latent for op in operations)
+        return [_LATENT.format(self._step, self._pass)] if latent else []
 
     def compared(self, address: str, new: Letter, *, prefill: bool = False) -> Figures:
         """``new`` tokens both ways, in tokens processed and in FLOPs of the blocks."""
-        ways = {"naive": self._naive(new), "cached": self._cached(new, prefill=prefill)}
+        cached = [self._prefill(), self._steps(new, ONE)] if prefill else [self._steps(new, ZERO)]
+        ways = {"naive": [self._naive(new)], "cached": cached}
         figures = {
-            f"{address}.tokens.{way}": given.tokens.counted_as("tokens")
-            for way, given in ways.items()
+            f"{address}.tokens.{way}": total((one.tokens for one in passes), "").counted_as(
+                "tokens"
+            )
+            for way, passes in ways.items()
         }
-        figures |= {f"{address}.flops.{way}": self._blocks(given) for way, given in ways.items()}
-        for what in ("tokens", "flops"):
-            naive, cached = (figures[f"{address}.{what}.{way}"] for way in ways)
-            if not cached.value:
+        figures |= {f"{address}.flops.{way}": self._blocks(passes) for way, passes in ways.items()}
+        for counted in ("tokens", "flops"):
+            naive, cached_ = (figures[f"{address}.{counted}.{way}"] for way in ways)
+            if not cached_.value:
                 raise RefusedError(
-                    f"{self._name}: no generation: its blocks have no products to compare"
+                    f"{self._model.name}: no generation: its blocks have no products to compare"
                 )
-            figures[f"{address}.{what}.ratio"] = naive / cached
+            figures[f"{address}.{counted}.ratio"] = naive / cached_
         return figures
 
     def _naive(self, new: Letter) -> Pass:
@@ -99,57 +109,80 @@ class _Generation:
         tokens = series(ZERO, None, prompt, last)
         return Pass(
             tokens=tokens,
-            pairs=lambda window: series(ONE, window, prompt, last),
-            entries=lambda block, cap: met_by_all(block, cap, prompt, last),
-            cross_pairs=product(tokens, self.source),
+            attended=lambda reach: reach.recomputed(prompt, last),
+            cross_pairs=product(tokens, self._source),
+            mla=self._pass,
         )
 
-    def _cached(self, new: Letter, *, prefill: bool) -> Pass:
-        """One token for each new one; with ``prefill``, the prompt's own pass makes the first."""
-        prompt, last = self._prompt, _last(self._prompt, new)
-        tokens = last if prefill else new
-        first = prompt + ONE if prefill else prompt
+    def _prefill(self) -> Pass:
+        """The prompt's own pass, which makes the first new token."""
+        prompt = self._prompt
+        return Pass(
+            tokens=prompt,
+            attended=lambda reach: product(prompt, reach.one(prompt)),
+            cross_pairs=product(prompt, self._source),
+            mla=self._pass,
+        )
 
-        def pairs(window: Quantity | None) -> Quantity:
-            steps = series(ZERO, window, first, last)
-            if not prefill:
-                return steps
-            return product(prompt, prompt if window is None else least(prompt, window)) + steps
-
-        def entries(block: Quantity, cap: Quantity | None) -> Quantity:
-            steps = met(block, cap, first, last)
-            return product(prompt, complete(prompt, block, cap)) + steps if prefill else steps
-
+    def _steps(self, new: Letter, made: Quantity) -> Pass:
+        """One token for each new one beyond those ``made`` already."""
+        first, last = self._prompt + made, _last(self._prompt, new)
+        tokens = new - made
         return Pass(
             tokens=tokens,
-            pairs=pairs,
-            entries=entries,
-            cross_pairs=product(tokens, self.source),
+            attended=lambda reach: reach.steps(first, last),
+            cross_pairs=product(tokens, self._source),
+            mla=self._step,
+            past=lambda reach: reach.steps(first, last),
         )
 
-    def _blocks(self, given: Pass) -> Quantity:
+    def _blocks(self, passes: Sequence[Pass]) -> Quantity:
         """FLOPs of all layers."""
-        layers = []
-        for count, weights, operations in self._layers:
-            spent = [given.matmul(row, self._per_mac) for row in weights]
-            spent += [given.without_weight(op, self._per_mac) for op in operations]
-            layers.append(product(count, total(spent, "FLOPs")))
-        return total(layers, "FLOPs")
+        each = {
+            f"block.{kind.name}": total(
+                (
+                    cost
+                    for row in rows
+                    for given in passes
+                    if (cost := flops(row, given, self._per_mac)) is not None
+                ),
+                "FLOPs",
+            )
+            for kind, rows in self._layers
+        }
+        return over_all(self._model, each, run, "FLOPs")
 
 
-def _merged(rows: Mapping[str, Weight]) -> list[Weight]:
+def _merged(model: Model, kind: Layers) -> list[Row]:
     """One row for all that multiply the same tokens, since every step asks for their sum alone."""
-    alike: dict[tuple[Stream, Quantity | None], list[Quantity]] = {}
-    for row in rows.values():
-        if row.use == "matmul":
-            each = product(row.used, row.repeats, row.each)
-            alike.setdefault((row.stream, row.window), []).append(each)
-    return [
-        Weight(name=stream, use="matmul", outputs=(total(each, ""),), stream=stream, window=window)
-        for (stream, window), each in alike.items()
-    ]
+    alike: dict[object, list[Row]] = {}
+    rest = []
+    for row in model.rows:
+        if row.layers is not kind:
+            continue
+        match row.declared:
+            case Weight(use="matmul") as weight:
+                alike.setdefault((weight.stream, weight.reach), []).append(row)
+            case Op() | Scan():
+                rest.append(row)
+            case _:
+                pass
+    return [_sum(rows) for rows in alike.values()] + rest
+
+
+def _sum(rows: list[Row]) -> Row:
+    weights = [row.declared for row in rows if isinstance(row.declared, Weight)]
+    each = total((product(weight.used, weight.repeats, weight.each) for weight in weights), "")
+    merged = Weight(
+        name=weights[0].stream, use="matmul", outputs=(each,), stream=weights[0].stream,
+        reach=weights[0].reach,
+    )  # fmt: skip
+    return msgspec.structs.replace(rows[0], declared=merged)
 
 
 def _last(prompt: Letter, new: Letter) -> Letter:
     """The context of the last step."""
     return defined("last", prompt + new - ONE, about="context of the last step")
+
+
+ACCOUNT = Account(reads=("prompt", "new", "source", "mla"), make=report, layout="steps")

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from txcalc.accounts.question import LETTERS, MEANINGS, Question
 from txcalc.errors import OptionError, nearest
 from txcalc.report.format import whole
 from txcalc.validation import told
+from txcalc.workload.question import LETTERS, MEANINGS, Question
 
 KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in MEANINGS)
-"""What figures depend on."""
+"""The options that figures depend on."""
 
 
 def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Question:
@@ -28,7 +28,7 @@ def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Quest
     try:
         return msgspec.convert(options, Question)
     except UnicodeEncodeError:
-        raise OptionError("options: signs that no text can hold stand in them") from None
+        raise OptionError("options: characters that no text can hold stand in them") from None
     except msgspec.ValidationError as error:
         name, problem = told(error, Question)
         raise OptionError(

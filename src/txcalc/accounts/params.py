@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from txcalc.accounts.fold import layer_notes, shares, tree
-from txcalc.accounts.question import Question
+from txcalc.accounts.account import Account
+from txcalc.accounts.fold import Leaves, fold, layer_notes, leaves, over_all, shares, stored, sums
 from txcalc.exact.quantity import Quantity, product, total
-from txcalc.model.model import Model
+from txcalc.model.model import Layers, Model, Row
 from txcalc.model.parts.ffn import Mixture
 from txcalc.model.rows import ZERO_PARAMETERS, Weight
-from txcalc.model.structure import ROLES
+from txcalc.model.structure import SUB_LAYERS
+from txcalc.report import address as grammar
 from txcalc.report.report import Figures, Held, Report
+from txcalc.workload.question import Question
 
 UNIT = "parameters"
 ACTIVE = "params.active"
@@ -21,20 +23,20 @@ CONVENTIONS = [
     "buffers (persistent tensors, no parameters) and mtp modules are outside the total",
 ]
 _KINDS = {"matmul": "matmul", "bias": "biases"}
-_BLOCK = ("", *(f".{role}{kind}" for role in ROLES for kind in ("", ".matmul", ".biases")),
-          ".norms", ".hyper", ".altup", ".tensors", ".matmul", ".biases")  # fmt: skip
+_BLOCK = ("", *(f".{role}{kind}" for role in SUB_LAYERS for kind in ("", ".matmul", ".biases")),
+          ".norms", ".residual", ".tensors", ".matmul", ".biases")  # fmt: skip
 _BESIDE = ("embedding", "final_norm", "head", "tensors")
 _TOPS = ("blocks", "final_norm", "head", "tensors", "total", "active", "buffers", "mtp")
 _IF_ANY = ("params.tensors", "params.mtp")
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """Parameters of embeddings, blocks, final norm and head; leaves are rows, the rest sums."""
-    used = _used_in_layers(model)
-    found, refused = figures(model, used), {}
+    active = _active(model)
+    figures, refused = _figures(model, active), {}
     for kind in model.layers:
         if isinstance(kind.block.ffn, Mixture) and kind.block.ffn.top_k is None:
-            del found[ACTIVE]
+            del figures[ACTIVE]
             why = f"its block {kind.name!r} does not say how many experts a token uses"
             refused = {ACTIVE: why}
             break
@@ -42,114 +44,110 @@ def account(model: Model, question: Question) -> Report:
         address
         for kind in model.layers
         for part in _BLOCK
-        if (address := f"params.block.{kind.name}{part}") in found
-        and (found[address].value or not part)
+        if (address := grammar.block("params", kind.name) + part) in figures
+        and (figures[address].value or not part)
     ]
     shown = [
-        *(name for name in found if name.startswith("params.embedding")),
+        *(name for name in figures if name.startswith("params.embedding")),
         *blocks,
-        *(a for name in _TOPS if (a := f"params.{name}") in found and _is_shown(a, found)),
+        *(a for name in _TOPS if (a := f"params.{name}") in figures and _is_shown(a, figures)),
     ]
     return Report(
         title="parameters",
-        model=model.name,
-        source=model.source,
-        figures=found,
+        figures=figures,
         tensors=tensors(model),
         shown=shown,
-        beneath=used,
-        shares=shares(found, "params", shown),
+        beneath={f"params.block.{k.name}.active": active[f"block.{k.name}"] for k in model.layers},
+        shares=shares(figures, "params", shown),
         notes=layer_notes("params", model),
         refused=refused,
-        block_kinds=list(model.blocks),
         conventions=CONVENTIONS,
     )
 
 
-def _is_shown(address: str, found: Figures) -> bool:
-    return address not in _IF_ANY or bool(found[address].value)
+def _is_shown(address: str, figures: Figures) -> bool:
+    return address not in _IF_ANY or bool(figures[address].value)
 
 
 def tensors(model: Model) -> dict[str, Held]:
     """Every tensor by its address, one layer of each kind."""
-    held = {f"params.embedding.{name}": Held(row) for name, row in model.embedding.items()}
-    for kind in model.layers:
-        for name, row in kind.rows.items():
-            held[f"params.block.{kind.name}.{name}"] = Held(row, kind.sets)
-    held |= {f"params.final_norm.{name}": Held(row) for name, row in model.final_norm.items()}
-    held |= {f"params.head.{name}": Held(row) for name, row in model.output.items()}
-    return held | {f"params.tensors.{name}": Held(row) for name, row in model.tensors.items()}
-
-
-def figures(model: Model, used: Figures) -> Figures:
-    """Every figure of the account, given what a token uses of each kind of layer."""
-    found = sums(model)
-    found.setdefault("params.embedding.positions", ZERO_PARAMETERS)
-    for kind in model.layers:
-        found |= _by_kind(f"params.block.{kind.name}", kind.rows, found)
-    found[ACTIVE] = _active(model, found, used)
-    buffers = (product(h.layers, h.weight.buffered) for h in tensors(model).values())
-    found["params.buffers"] = total(buffers, UNIT)
-    found["params.mtp"] = _mtp(model, found)
-    return found
-
-
-def sums(model: Model) -> Figures:
-    """The tree of rows up to ``params.total``."""
-    found = _tree("params.embedding", model.embedding)
-    for kind in model.layers:
-        found |= _tree(f"params.block.{kind.name}", kind.rows)
-    found["params.blocks"] = total(
-        (product(kind.sets, found[f"params.block.{kind.name}"]) for kind in model.layers), UNIT
-    )
-    found |= _tree("params.final_norm", model.final_norm)
-    found |= _tree("params.head", model.output)
-    found |= _tree("params.tensors", model.tensors)
-    whole = [found[f"params.{name}"] for name in ("blocks", *_BESIDE)]
-    return found | {"params.total": total(whole, UNIT)}
-
-
-def _by_kind(address: str, rows: Mapping[str, Weight], found: Figures) -> Figures:
-    """A block's matmul weights and biases apart, and zero for the components it lacks."""
-    absent = {f"{address}.{component}": ZERO_PARAMETERS for component in (*ROLES, "norms")}
-    chosen: dict[str, list[Quantity]] = {
-        f"{address}{component}.{kind}": []
-        for component in (*(f".{role}" for role in ROLES), "")
-        for kind in _KINDS.values()
-    }
-    for name, row in rows.items():
-        if row.use in _KINDS:
-            kind, quantity = _KINDS[row.use], found[f"{address}.{name}"]
-            component = f"{address}.{name.partition('.')[0]}.{kind}"
-            if component in chosen:
-                chosen[component].append(quantity)
-            chosen[f"{address}.{kind}"].append(quantity)
-    by_kind = {name: total(quantities, UNIT) for name, quantities in chosen.items()}
-    return absent | by_kind | {name: found[name] for name in absent if name in found}
-
-
-def _tree(address: str, rows: Mapping[str, Weight]) -> Figures:
-    return tree(address, {name: row.stored for name, row in rows.items()}, UNIT)
-
-
-def _used_in_layers(model: Model) -> Figures:
-    """Parameters that one token uses of one layer of each kind."""
     return {
-        f"params.block.{kind.name}.active": total((r.active for r in kind.rows.values()), UNIT)
-        for kind in model.layers
+        f"params.{row.address}": Held(row.declared, row.layers.sets if row.layers else row.times)
+        for row in model.rows
+        if isinstance(row.declared, Weight) and row.component != "mtp"
     }
 
 
-def _active(model: Model, found: Figures, used: Figures) -> Quantity:
-    """Parameters that one token uses."""
-    layers = (product(kind.sets, used[f"params.block.{kind.name}.active"]) for kind in model.layers)
-    return total((*layers, *(found[f"params.{name}"] for name in _BESIDE)), UNIT)
+def totals(model: Model) -> Figures:
+    """The tree of rows up to ``params.total``."""
+    return fold("params", model, leaves(model.rows, _held), stored, _BESIDE, UNIT)
 
 
-def _mtp(model: Model, found: Figures) -> Quantity:
+def _figures(model: Model, active: Mapping[str, Quantity]) -> Figures:
+    """Every figure of the account, given what a token uses of each component."""
+    costs = leaves(model.rows, _held)
+    figures = fold("params", model, costs, stored, _BESIDE, UNIT)
+    figures.setdefault("params.embedding.positions", ZERO_PARAMETERS)
+    for kind in model.layers:
+        figures |= _by_kind(kind, figures)
+    figures[ACTIVE] = over_all(model, active, stored, UNIT)
+    buffered = sums(leaves(model.rows, _buffered), UNIT)
+    figures["params.buffers"] = over_all(model, buffered, stored, UNIT)
+    figures["params.mtp"] = _mtp(model, costs)
+    return figures
+
+
+def _held(row: Row) -> Quantity | None:
+    return row.declared.stored if isinstance(row.declared, Weight) else None
+
+
+def _buffered(row: Row) -> Quantity | None:
+    if not isinstance(row.declared, Weight) or row.component == "mtp":
+        return None
+    return row.declared.buffered
+
+
+def _used(row: Row) -> Quantity | None:
+    """Parameters that one token uses; of what stands outside of blocks, all."""
+    if not isinstance(row.declared, Weight) or row.component == "mtp":
+        return None
+    return row.declared.active if row.layers else row.declared.stored
+
+
+def _active(model: Model) -> dict[str, Quantity]:
+    """Parameters that one token uses of each component."""
+    return sums(leaves(model.rows, _used), UNIT)
+
+
+def _mtp(model: Model, costs: Leaves) -> Quantity:
     """Parameters of the multi-token-prediction modules."""
     if model.mtp is None:
         return ZERO_PARAMETERS
-    own = (tensor.weight(name).stored for name, tensor in model.mtp.tensors.items())
-    block = found[f"params.block.{model.mtp.block}"]
-    return product(model.mtp.n_modules, total((block, *own), UNIT))
+    return product(model.mtp.n_modules, total(costs["mtp"].values(), UNIT))
+
+
+def _by_kind(kind: Layers, figures: Figures) -> Figures:
+    """A block's matmul weights and biases apart, and zero for the components it lacks."""
+    address = grammar.block("params", kind.name)
+    absent = {f"{address}.{component}": ZERO_PARAMETERS for component in (*SUB_LAYERS, "norms")}
+    chosen: dict[str, list[Quantity]] = {
+        f"{address}{component}.{use}": []
+        for component in (*(f".{role}" for role in SUB_LAYERS), "")
+        for use in _KINDS.values()
+    }
+    for name, row in kind.weights.items():
+        if row.use in _KINDS:
+            use, quantity = _KINDS[row.use], figures[f"{address}.{name}"]
+            component = f"{address}.{grammar.component(name)}.{use}"
+            if component in chosen:
+                chosen[component].append(quantity)
+            chosen[f"{address}.{use}"].append(quantity)
+    by_kind = {name: total(quantities, UNIT) for name, quantities in chosen.items()}
+    return absent | by_kind | {name: figures[name] for name in absent if name in figures}
+
+
+ACCOUNT = Account(
+    reads=(),
+    make=report,
+    views={"tensors": "every weight with its dims, copies and count"},
+)

@@ -4,42 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from txcalc.accounts.question import Question, positive, refuse_partial
+from txcalc.accounts.account import Account
+from txcalc.accounts.setting import Setting
 from txcalc.exact.quantity import Letter, Quantity, product
 from txcalc.model.model import Layers, Model
 from txcalc.model.rows import Op, Weight
-from txcalc.model.structure import Block
+from txcalc.report import address as grammar
 from txcalc.report.report import Report, Shape
+from txcalc.workload.question import Question, positive
+from txcalc.workload.reach import Entries
 
 CONVENTIONS = [
     "B sequences of T tokens: (B, T, width), by head (B, heads, T, width of a head)",
     "stream: where a branch leaves the residual stream and where it is added back to it",
 ]
-_PARALLEL = ("parallel", "parallel_two_norms")
 
 Point = tuple[str, Shape, str]
 """A point's name below its block, its shape, and what happens to the residual stream there."""
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """Every point of every kind of block, ``tokens`` of them in ``batch`` sequences."""
-    refuse_partial(model)
+    Setting(model, question).refuse_partial()
     batch = Letter(positive("batch", question.batch).value, "B")
     tokens = Letter(positive("tokens", question.tokens).value, "T")
     points = {
-        f"shapes.block.{kind.name}.{name}": (shape, note)
+        f"{grammar.block('shapes', kind.name)}.{name}": (shape, note)
         for kind in model.layers
         for name, shape, note in _Block(kind, batch, tokens).points()
     }
     return Report(
         title="shapes",
-        model=model.name,
-        source=model.source,
         figures={},
         shown=list(points),
         shapes={address: shape for address, (shape, _) in points.items()},
         notes={address: note for address, (_, note) in points.items() if note},
-        block_kinds=list(model.blocks),
         assumptions=[f"B = {batch.value:,}", f"T = {tokens.value:,}"],
         conventions=CONVENTIONS,
     )
@@ -49,9 +48,7 @@ class _Block:
     """Walks one block in the order in which it runs."""
 
     def __init__(self, kind: Layers, batch: Letter, tokens: Letter) -> None:
-        self._block: Block = kind.block
-        self._rows = kind.rows
-        self._d_model = kind.d_model
+        self._kind = kind
         self._batch = batch
         self._tokens = tokens
         self._stream: Shape = (batch, tokens, kind.d_model)
@@ -59,30 +56,23 @@ class _Block:
     def points(self) -> Iterator[Point]:
         """From the block's input to its output."""
         yield "input", self._stream, ""
-        yield from self._norm("before")
-        roles = [role for role, *_ in self._block.parts(self._d_model)]
-        parallel = self._block.placement in _PARALLEL
-        for role in roles:
-            yield from self._norm(f"before_{role}")
-            yield from self._branch(role)
-            post = self._block.placement == "post"
-            if not post:
-                yield from self._norm(f"after_{role}")
-            if not parallel or role == roles[-1]:
-                yield f"{role}.sum", self._stream, "rejoins"
-            if post:
-                yield from self._norm(f"after_{role}")
-
-    def _norm(self, place: str) -> Iterator[Point]:
-        if f"norms.{place}" in self._rows:
-            yield f"norms.{place}", self._stream, ""
+        for step in self._kind.block.order:
+            match step.kind:
+                case "norm" if f"norms.{step.name}" in self._kind.weights:
+                    yield f"norms.{step.name}", self._stream, ""
+                case "norm":
+                    pass
+                case "branch":
+                    yield from self._branch(step.name)
+                case "sum":
+                    yield f"{step.name}.sum", self._stream, "rejoins"
 
     def _branch(self, role: str) -> Iterator[Point]:
         """A sub-layer: its products, those without a weight before the one that reads the heads."""
         products = [
             (name.removeprefix(f"{role}."), row)
-            for name, row in self._rows.items()
-            if name.startswith(f"{role}.") and row.use == "matmul"
+            for name, row in self._kind.weights.items()
+            if grammar.is_below(name, role) and row.use == "matmul"
         ]
         names = [name for name, _ in products]
         out = names.index("o_down") if "o_down" in names else len(products) - 1
@@ -104,13 +94,16 @@ class _Block:
     def _scores(self, role: str) -> list[tuple[str, Shape]]:
         return [
             (name, (self._batch, op.heads, self._tokens, self._keys(op)))
-            for name, op in self._block.operations(self._d_model).items()
-            if isinstance(op, Op) and name.startswith(f"{role}.")
+            for name, op in self._kind.operations.items()
+            if isinstance(op, Op) and grammar.is_below(name, role)
         ]
 
     def _keys(self, op: Op) -> Quantity:
-        return self._tokens if op.block is None else self._tokens // op.block
+        return op.reach.kept(self._tokens) if isinstance(op.reach, Entries) else self._tokens
 
     def _merged(self, out: Weight) -> Shape:
         """The heads side by side, as the product after them reads them."""
         return self._batch, self._tokens, product(out.used, *out.inputs)
+
+
+ACCOUNT = Account(reads=("batch", "tokens"), make=report, layout="shapes", one=True)

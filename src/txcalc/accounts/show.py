@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from txcalc.accounts import concurrency, flops, generation, intensity, kvcache, params
-from txcalc.accounts.question import Question
+from txcalc.accounts.account import Account
 from txcalc.errors import RefusedError
 from txcalc.model.model import Model
 from txcalc.report.report import Figures, Report
+from txcalc.workload.question import Question
 
 _BRIEF = (
     "params.total", "params.active", "params.embedding", "params.blocks", "params.head",
@@ -20,7 +21,7 @@ _BRIEF = (
 )  # fmt: skip
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """The brief figures of all accounts that the model has an answer to."""
     figures: Figures = {}
     assumptions: dict[str, None] = {}
@@ -29,22 +30,22 @@ def account(model: Model, question: Question) -> Report:
     asked = msgspec.structs.replace(question, phase=phase)
     for each in (params, flops, kvcache, intensity, concurrency, generation):
         try:
-            report = each.account(model, asked)
+            part = each.report(model, asked)
         except RefusedError as refusal:
             warnings[str(refusal)] = None
             continue
-        figures |= report.figures
-        assumptions |= dict.fromkeys(report.assumptions)
-        warnings |= dict.fromkeys(report.warnings)
+        figures |= part.figures
+        assumptions |= dict.fromkeys(part.assumptions)
+        warnings |= dict.fromkeys(part.warnings)
     return Report(
         title="in brief",
-        model=model.name,
-        source=model.source,
         figures=figures,
         shown=[address for address in _BRIEF if address in figures],
         labels={address: address for address in _BRIEF},
-        block_kinds=list(model.blocks),
         assumptions=list(assumptions),
-        conventions=["1 multiply-add = 2 FLOPs; each account's own command tells its conventions"],
+        conventions=["1 multiply-add = 2 FLOPs; each account's own command lists its conventions"],
         warnings=list(warnings),
     )
+
+
+ACCOUNT = Account(reads=("ctx", "source", "dtype", "weights", "kv"), make=report, one=True)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from txcalc.accounts import params
-from txcalc.accounts.question import Question
+from txcalc.accounts.account import Account
 from txcalc.exact.quantity import Quantity, product
 from txcalc.model.model import Model
 from txcalc.report.report import Figures, Report
+from txcalc.workload.question import Question
 
 
-def account(model: Model, question: Question) -> Report:
+def report(model: Model, question: Question) -> Report:
     """All parameters in the weights' format."""
-    found = params.sums(model)
+    sums = params.totals(model)
     return Report(
         title="weights",
-        model=model.name,
-        source=model.source,
-        figures={"weights.bytes": weight_bytes(question, found)},
+        figures={"weights.bytes": weight_bytes(question, sums)},
         shown=["weights.bytes"],
-        beneath=found,
-        block_kinds=list(model.blocks),
-        assumptions=[f"weights {question.weights or question.dtype}"],
+        beneath=sums,
+        assumptions=[in_format(question)],
     )
 
 
-def weight_bytes(question: Question, found: Figures) -> Quantity:
+def weight_bytes(question: Question, sums: Figures) -> Quantity:
     """Every parameter once, a tied head with the embedding."""
-    return product(found["params.total"], question.weight_bytes)
+    return product(sums["params.total"], question.weight_bytes)
+
+
+def in_format(question: Question) -> str:
+    """The weights' format as an assumption."""
+    return f"weights {question.weights or question.dtype}"
+
+
+ACCOUNT = Account(reads=("dtype", "weights"), make=report)

@@ -6,9 +6,8 @@ import os
 import re
 from fractions import Fraction
 
-from txcalc.accounts import ask
+from txcalc.accounts import registry
 from txcalc.accounts.options import question, typed
-from txcalc.accounts.question import Question
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
 from txcalc.claims.expression import evaluate
 from txcalc.claims.written import Written, WrittenError, read, towards_zero
@@ -20,6 +19,7 @@ from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
+from txcalc.workload.question import Question
 
 _BESIDE = ("set", "type")
 """Options about the model, not the question."""
@@ -70,7 +70,7 @@ class _Asked:
         """The quantity at an address."""
         account = address.partition(".")[0]
         if account not in self._reports:
-            self._reports[account] = ask.report_of(address, self._model, self._question)
+            self._reports[account] = registry.report_of(address, self._model, self._question)
         figure = self._reports[account].find(address)
         self._addresses[address] = None
         return figure

@@ -6,9 +6,9 @@ from functools import wraps
 from typing import Any
 
 from txcalc.accounts.options import KNOWN
-from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.output import Models
+from txcalc.workload.question import Question
 
 _OPTIONS: dict[str, Any] = {
     "ctx": opt.Ctx,

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from txcalc.accounts import ask
+from txcalc.accounts import registry
 from txcalc.accounts.catalogue import Kind
-from txcalc.accounts.question import Question
 from txcalc.cli import options as opt
 from txcalc.cli.app import app
 from txcalc.cli.asking import asking
@@ -15,6 +14,7 @@ from txcalc.errors import UnknownModelError
 from txcalc.render.text import render
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
+from txcalc.workload.question import Question
 
 
 @app.command("params")
@@ -128,7 +128,7 @@ def models_(
     """The bundled models by kind, with totals and sources."""
     named = [n for n in bundled.names() if not having or any(text in n for text in having)]
     chosen = [load(name) for name in named]
-    reports = [ask.account("catalogue", model, Question()) for model in chosen]
+    reports = [registry.account("catalogue", model, Question()) for model in chosen]
     if kind:
         reports = [report for report in reports if report.notes["params.total"] == kind]
     if not reports:

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import PROMPT, Question
+from txcalc.accounts import registry
 from txcalc.errors import TxcalcError
 from txcalc.render.text import Format
 from txcalc.report.format import whole
@@ -14,6 +13,7 @@ from txcalc.sources import bundled
 from txcalc.sources.loading import load
 from txcalc.workload.formats import FORMATS
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
+from txcalc.workload.question import PROMPT, Question
 
 
 def model_names(incomplete: str) -> list[str]:
@@ -25,7 +25,7 @@ def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completes an address of the model before it."""
     try:
         model = load(ctx.params["model"])
-        reports = [ask.account(name, model, Question()) for name in ask.ACCOUNTS]
+        reports = [registry.account(name, model, Question()) for name in registry.WITH_FIGURES]
     except (TxcalcError, KeyError):
         return []
     names = (report.short(address) for report in reports for address in report.figures)

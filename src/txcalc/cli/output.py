@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import OptionError
 from txcalc.model.model import Model
 from txcalc.render.text import Format, Layout, render
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
+from txcalc.workload.question import Question
 
 
 class Models(NamedTuple):
@@ -41,7 +41,7 @@ def answer(
     explain: bool = False,
 ) -> None:
     """Asks one account about every model, and prints the answer once all of it is there."""
-    reports = [ask.account(account, model, question) for model in models.load()]
+    reports = [registry.account(account, model, question) for model in models.load()]
     warnings = [warning for report in reports for warning in report.warnings]
     emit(render(reports, fmt, layout, explain=explain), warnings)
 

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.cli import options as opt
 from txcalc.cli.app import app
 from txcalc.cli.asking import FIGURE, asking
 from txcalc.cli.output import Models, emit, warn
+from txcalc.workload.question import Question
 
 ExplainFormat = Literal["table", "json"]
 CheckFormat = Literal["table", "json", "github"]
@@ -46,7 +46,7 @@ def get(
     from txcalc.report.format import plain
 
     [loaded] = models.load()
-    report = ask.report_of(address, loaded, question)
+    report = registry.report_of(address, loaded, question)
     figure = report.find(address)
     told = [plain(figure.value, as_fraction=exact)]
     if explain:
@@ -68,7 +68,7 @@ def explain(
     from txcalc.report.explain import explain as explained
 
     [loaded] = models.load()
-    report = ask.report_of(address, loaded, question)
+    report = registry.report_of(address, loaded, question)
     explanation = explained(report, address, depth)
     emit(as_json(explanation) if fmt == "json" else as_table(explanation), report.warnings)
 

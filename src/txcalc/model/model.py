@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Literal
 
@@ -10,24 +10,57 @@ import msgspec
 
 from txcalc.exact.quantity import ONE, Letter, Quantity, product
 from txcalc.model.parts.tensor import Tensor
-from txcalc.model.rows import Weight, linear
+from txcalc.model.rows import Declared, Op, Role, Scan, State, Weight, linear
 from txcalc.model.structure import Block, Embedding, Head, Module, Stack, table
 
+Given = Literal["encoder", "decoder", "every", "main", "head", "none"]
+"""What a row works on in a pass: the tokens of a stack, of every stack, of the decoder (or of an
+encoder alone), the positions whose logits are wanted, or nothing."""
 
-class Layers(msgspec.Struct, frozen=True):
-    """All layers of one kind, and the stack they stand in.
+_ROLES: dict[str, Role] = {
+    "embedding": "embedding", "final_norm": "norms", "head": "head", "tensors": "tensors",
+    "mtp": "mtp",
+}  # fmt: skip
+"""The role of what stands outside of blocks, by component."""
+
+
+class Layers(msgspec.Struct, frozen=True, kw_only=True):
+    """All layers of one kind, the stack they stand in, and the rows of one of them.
 
     A pass runs ``count`` of them; ``sets`` of weights are stored, and ``states`` kept.
     """
 
     name: str
     block: Block
-    count: Quantity
-    stack: str
-    rows: Mapping[str, Weight]
+    stack: Literal["encoder", "decoder"]
     d_model: Letter
+    count: Quantity
     sets: Quantity
     states: Quantity
+    weights: Mapping[str, Weight]
+    operations: Mapping[str, Op | Scan]
+    state: Mapping[str, State]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row of the inventory: where it stands, what it serves, and how many layers have it.
+
+    ``component`` is ``embedding``, ``block.NAME``, ``final_norm``, ``head``, ``tensors`` or
+    ``mtp``; ``layers`` is None outside of blocks, ``times`` how often a module is stored.
+    """
+
+    component: str
+    name: str
+    role: Role
+    given: Given
+    declared: Declared
+    layers: Layers | None = None
+    times: Quantity = ONE
+
+    @property
+    def address(self) -> str:
+        """Where it stands below an account: ``block.dense.attention.q``."""
+        return f"{self.component}.{self.name}"
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -42,8 +75,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     stacks: Mapping[str, Stack]
     head: Head | None
     dims: Mapping[str, Letter]
-    embed: Embedding | None = None
-    extra: Mapping[str, Tensor] = {}
+    embedding: Embedding | None = None
+    tensors: Mapping[str, Tensor] = {}
     mtp: Module | None = None
     scope: Literal["model", "text"] = "model"
     notes: list[str] = []
@@ -63,23 +96,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def layers(self) -> tuple[Layers, ...]:
         """The kinds of layers, the encoder's before the decoder's."""
         return tuple(
-            self._layers(name, count, stack)
+            self._layers(name, count, "encoder" if stack == "encoder" else "decoder")
             for stack, layers in self.stacks.items()
             for name, count in layers.counts.items()
-        )
-
-    def _layers(self, name: str, count: Quantity, stack: str) -> Layers:
-        block = self.blocks[name]
-        run = count if block.loops is None else product(count, block.loops)
-        return Layers(
-            name,
-            block,
-            count=run,
-            stack=stack,
-            rows=block.weights(self.width_of(stack), self.width_of("encoder")),
-            d_model=self.width_of(stack),
-            sets=ONE if block.shared else count,
-            states=count if block.loop_state == "last" else run,
         )
 
     @property
@@ -87,56 +106,105 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The kinds of layers that generate, and so keep state."""
         return tuple(kind for kind in self.layers if kind.stack == "decoder")
 
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Every weight, product without a weight and state: the one walk over a model."""
+        return tuple(self._walk())
+
     def width_of(self, stack: str) -> Letter:
         """Channels of the residual stream of one of the stacks."""
         own = self.stacks[stack].d_model if stack in self.stacks else None
         return self.d_model if own is None else own
 
-    @property
-    def width(self) -> Quantity:
-        """Channels of the token table."""
-        return self.d_model if self.embed is None else self.embed.d_embed
-
-    @cached_property
-    def embedding(self) -> dict[str, Weight]:
-        """The token table, one for all stacks or each its own, and what stands beside it."""
-        narrow = self.embed is not None and self.embed.all
-        by_stack = {
-            name: stack.embedding(self.width if narrow else self.width_of(name))
-            for name, stack in self.stacks.items()
-        }
-        rows = self._of_stacks(by_stack)
-        if all(stack.vocab is None for stack in self.stacks.values()):
-            rows = {"tokens": table("tokens", self.vocab, self.width), **rows}
-        if self.embed is None:
-            return rows
-        project = linear("project", (self.width,), (self.d_model,), bias=self.embed.bias)
-        return rows | {row.name: row for row in project}
-
-    @cached_property
-    def final_norm(self) -> dict[str, Weight]:
-        """The norms after the last layers."""
-        return self._of_stacks(
-            {name: stack.end(self.width_of(name)) for name, stack in self.stacks.items()}
+    def _layers(self, name: str, count: Quantity, stack: Literal["encoder", "decoder"]) -> Layers:
+        block, d_model = self.blocks[name], self.width_of(stack)
+        run = count if block.loops is None else product(count, block.loops)
+        return Layers(
+            name=name,
+            block=block,
+            stack=stack,
+            d_model=d_model,
+            count=run,
+            sets=ONE if block.shared else count,
+            states=count if block.loop_state == "last" else run,
+            weights=block.weights(d_model, self.width_of("encoder")),
+            operations=block.operations(d_model),
+            state=block.state(d_model),
         )
 
-    @cached_property
-    def output(self) -> dict[str, Weight]:
-        """The tensors of the head; none where there is no head."""
-        if self.head is None:
-            return {}
-        rows = self.head.weights(self.d_model, self.width, self.vocab)
-        return {row.name: row for row in rows}
+    def _walk(self) -> Iterator[Row]:
+        yield from _beside("embedding", "every", self._tables())
+        for kind in self.layers:
+            yield from _of_layers(kind)
+        ends = {name: stack.end(self.width_of(name)) for name, stack in self.stacks.items()}
+        yield from _beside("final_norm", "main", _of_stacks(ends))
+        if self.head is not None:
+            rows = self.head.weights(self.d_model, self._width, self.vocab)
+            yield from _beside("head", "head", {row.name: row for row in rows})
+        free = {name: tensor.weight(name) for name, tensor in self.tensors.items()}
+        yield from _beside("tensors", "main", free)
+        yield from self._modules()
 
-    @cached_property
-    def tensors(self) -> dict[str, Weight]:
-        """The tensors outside of blocks that no part knows."""
-        return {name: tensor.weight(name) for name, tensor in self.extra.items()}
+    @property
+    def _width(self) -> Quantity:
+        """Channels of the token table."""
+        return self.d_model if self.embedding is None else self.embedding.d_embed
 
-    def _of_stacks(self, rows: dict[str, dict[str, Weight]]) -> dict[str, Weight]:
-        """Rows of all stacks under one name each: ``positions`` or ``positions.encoder``."""
-        return {
-            f"{name}.{stack}" if len(rows) > 1 else name: row
-            for stack, by_name in rows.items()
-            for name, row in by_name.items()
-        }
+    def _tables(self) -> dict[str, Weight]:
+        """The token table, one for all stacks or each its own, and what stands beside it."""
+        narrow = self.embedding is not None and self.embedding.all
+        rows = _of_stacks(
+            {
+                name: stack.embedding(self._width if narrow else self.width_of(name))
+                for name, stack in self.stacks.items()
+            }
+        )
+        if all(stack.vocab is None for stack in self.stacks.values()):
+            rows = {"tokens": table("tokens", self.vocab, self._width), **rows}
+        if self.embedding is None:
+            return rows
+        project = linear("project", (self._width,), (self.d_model,), bias=self.embedding.bias)
+        return rows | {row.name: row for row in project}
+
+    def _modules(self) -> Iterator[Row]:
+        """The multi-token-prediction modules: a block of the model each, and tensors."""
+        if self.mtp is None:
+            return
+        block = next(kind for kind in self.layers if kind.name == self.mtp.block)
+        own = {name: tensor.weight(name) for name, tensor in self.mtp.tensors.items()}
+        rows = {f"block.{name}": row for name, row in block.weights.items()} | own
+        yield from _beside("mtp", "none", rows, self.mtp.n_modules)
+
+
+def _of_layers(kind: Layers) -> Iterator[Row]:
+    rows: dict[str, Mapping[str, Declared]] = {
+        "weights": kind.weights, "operations": kind.operations, "state": kind.state,
+    }  # fmt: skip
+    component = f"block.{kind.name}"
+    for declared in rows.values():
+        for name, row in declared.items():
+            role: Role = name.partition(".")[0]  # type: ignore[assignment]
+            yield Row(component, name, _role(row, role), kind.stack, row, kind)
+
+
+def _beside(
+    component: str, given: Given, rows: Mapping[str, Weight], times: Quantity = ONE
+) -> Iterator[Row]:
+    for name, row in rows.items():
+        yield Row(component, name, _role(row, _ROLES[component]), given, row, None, times)
+
+
+def _role(row: Declared, slot: Role) -> Role:
+    """A row's own role, or that of the slot in which it stands."""
+    if not isinstance(row, Weight) or slot == "mtp":
+        return slot
+    return "buffers" if row.use == "buffer" else row.role or slot
+
+
+def _of_stacks(rows: dict[str, dict[str, Weight]]) -> dict[str, Weight]:
+    """Rows of all stacks under one name each: ``positions`` or ``positions.encoder``."""
+    return {
+        f"{name}.{stack}" if len(rows) > 1 else name: row
+        for stack, by_name in rows.items()
+        for name, row in by_name.items()
+    }

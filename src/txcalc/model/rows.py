@@ -8,24 +8,28 @@ from typing import Literal
 import msgspec
 
 from txcalc.exact.quantity import ONE, ZERO, Quantity, product
-
-Stream = Literal["own", "source", "latent", "both", "sequence", "none"]
-"""Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; both; the cached
-latents', which an implementation may expand again at each step; one token of each sequence; or
-nobody's, where a path is never run."""
+from txcalc.workload.passes import Stream
+from txcalc.workload.reach import ALL, All, Reach, Source
 
 Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
 """What a pass does with a tensor; only a matmul costs FLOPs, and a buffer is no parameter."""
 
+Role = Literal[
+    "embedding", "head", "norms", "attention", "ssm", "cross_attention", "ffn", "experts",
+    "shared", "router", "residual", "tensors", "mtp", "buffers",
+]  # fmt: skip
+"""What a row serves: formats, layouts and reports choose rows by it."""
+
 
 class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One tensor, or ``copies`` alike of which a token uses ``used``.
+    """One tensor, or ``copies`` identical ones, ``used`` of them per token.
 
     A matmul maps ``inputs`` to ``outputs``, each a product of dimensions (``n_heads, head_dim``);
     a look-up maps its rows to its columns; other tensors have outputs alone.  A tensor that is
     ``tied`` to another is stored there and only used here.  A token multiplies a copy that it uses
-    ``repeats`` times.  Of cached latents a ``window`` may be all that is kept.  A ``depthwise``
-    convolution reads the channels that it writes; its inputs are their taps.
+    ``repeats`` times.  Of cached latents a cache keeps those in ``reach``.  A ``depthwise``
+    convolution reads the channels that it writes; its inputs are their taps.  ``role`` is given
+    where it is not that of the slot in which the part stands.
     """
 
     name: str
@@ -36,15 +40,20 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     used: Quantity = ONE
     repeats: Quantity = ONE
     stream: Stream = "own"
-    window: Quantity | None = None
+    reach: All = ALL
     tied: bool = False
     depthwise: bool = False
+    role: Role | None = None
 
     @property
-    def moved(self) -> Quantity:
-        """Elements that one multiplication reads and writes beside the weight."""
-        written = product(*self.outputs)
-        return written + (written if self.depthwise else product(*self.inputs))
+    def read(self) -> Quantity:
+        """Elements that one multiplication reads beside the weight."""
+        return self.written if self.depthwise else product(*self.inputs)
+
+    @property
+    def written(self) -> Quantity:
+        """Elements that one multiplication writes."""
+        return product(*self.outputs)
 
     @cached_property
     def each(self) -> Quantity:
@@ -79,20 +88,15 @@ ZERO_PARAMETERS = ZERO.counted_as("parameters")
 class Op(msgspec.Struct, frozen=True, kw_only=True):
     """Attention products without a weight: per query-key pair, ``heads`` * (``d_qk`` + ``d_v``).
 
-    ``window`` is how many keys a query may meet, itself included (None: all); of a ``chunk`` it
-    meets those that stand before it.  With a ``block`` one key stands for so many tokens, and those
-    of complete blocks are met.  ``latent`` is the pair (d_qk, d_v) of scores against cached
-    latents, where the part can do without expanding them.
+    ``reach`` says which keys a query attends to.  ``latent`` is the pair (d_qk, d_v) of scores
+    against cached latents, where the part can do without expanding them.
     """
 
     name: str
     heads: Quantity
     d_qk: Quantity
     d_v: Quantity
-    window: Quantity | None = None
-    chunk: Quantity | None = None
-    block: Quantity | None = None
-    stream: Stream = "own"
+    reach: All | Source = ALL
     latent: tuple[Quantity, Quantity] | None = None
 
 
@@ -103,22 +107,24 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     width: Quantity
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sequence keeps between steps: ``width`` elements for each token of its span.
+class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What a sequence keeps between steps: ``dims`` elements for each token kept in ``reach``.
 
-    A ``window`` bounds how many tokens are kept; span ``source`` counts the encoder's tokens and
-    ``fixed`` none: the width is all there is.  With a ``block`` it is the width of one entry for so
-    many tokens; an ``open`` state keeps the tokens of a block that is not complete.  ``fmt`` is the
-    number format of a state that has its own, whatever the cache's.
+    ``fmt`` is the number format of a state that has its own, whatever the cache's.
     """
 
     name: str
-    width: Quantity
-    span: Literal["own", "source", "fixed"] = "own"
-    window: Quantity | None = None
-    block: Quantity | None = None
-    open: bool = False
+    dims: tuple[Quantity, ...]
+    reach: Reach = ALL
     fmt: str | None = None
+
+    @cached_property
+    def width(self) -> Quantity:
+        """Elements for one token, or of the whole state where it keeps no tokens."""
+        return product(*self.dims)
+
+
+Declared = Weight | Op | Scan | State
 
 
 def linear(
@@ -131,14 +137,16 @@ def linear(
     used: Quantity = ONE,
     stream: Stream = "own",
     tied: bool = False,
+    role: Role | None = None,
 ) -> list[Weight]:
     """A matmul's weight and, with ``bias``, the bias that goes with it (``NAME_bias``)."""
     rows = [
         Weight(name=name, use="matmul", inputs=inputs, outputs=outputs, copies=copies, used=used,
-               stream=stream, tied=tied)
+               stream=stream, tied=tied, role=role)
     ]  # fmt: skip
     if bias:
         rows.append(
-            Weight(name=f"{name}_bias", use="bias", outputs=outputs, copies=copies, used=used)
-        )
+            Weight(name=f"{name}_bias", use="bias", outputs=outputs, copies=copies, used=used,
+                   role=role)
+        )  # fmt: skip
     return rows

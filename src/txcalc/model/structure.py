@@ -8,22 +8,18 @@ import msgspec
 
 from txcalc.exact.counting import tally
 from txcalc.exact.quantity import ZERO, Letter, Quantity, const, defined, total
-from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
-from txcalc.model.parts.altup import AltUp
-from txcalc.model.parts.base import Part, Place, dim
-from txcalc.model.parts.hyper import HyperConnections
+from txcalc.model.order import Placement, Step, branches, order
+from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Residual, Ssm
+from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import Norm, norm_weights
 from txcalc.model.parts.tensor import Tensor
-from txcalc.model.rows import Op, Scan, State, Weight, linear
+from txcalc.model.rows import Op, Role, Scan, State, Weight, linear
 
-Placement = Literal["pre", "post", "output", "sandwich", "parallel", "parallel_two_norms"]
-Role = Literal["attention", "ssm", "cross_attention", "ffn"]
-ROLES: tuple[Role, ...] = ("attention", "ssm", "cross_attention", "ffn")
+SUB_LAYERS: tuple[Role, ...] = ("attention", "ssm", "cross_attention", "ffn")
 COMPONENTS = (
-    *ROLES,
+    *SUB_LAYERS,
     "norms",
-    "hyper",
-    "altup",
+    "residual",
     "tensors",
     "matmul",
     "biases",
@@ -41,14 +37,13 @@ class Arrangement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sub-layers share one norm before them or, with ``parallel_two_norms``, have one each.
     ``shared`` layers of a kind have one set of weights; a pass runs a layer as often as it
     ``loops`` (arXiv:1807.03819), and each loop keeps a state of its own, or only the last one does.
-    ``hyper`` connections or ``altup`` take the place of the one residual stream.  A ``partial``
-    block has a mechanism that no part knows: only its tensors are counted.
+    ``residual`` takes the place of the one residual stream.  A ``partial`` block has a mechanism
+    that no part knows: only its tensors are counted.
     """
 
     norm: Norm
     placement: Placement = "pre"
-    hyper: HyperConnections | None = None
-    altup: AltUp | None = None
+    residual: Residual | None = None
     shared: bool = False
     loops: Annotated[Letter | None, dim("times that a pass runs each layer of this kind")] = None
     loop_state: Literal["each", "last"] = "each"
@@ -67,16 +62,24 @@ class Block(Arrangement, frozen=True, kw_only=True, dict=True):
     ffn: Ffn | None = None
     tensors: dict[str, Tensor] = {}
 
+    @cached_property
+    def roles(self) -> list[Role]:
+        """The sub-layers there are."""
+        return [role for role in SUB_LAYERS if getattr(self, role) is not None]
+
+    @cached_property
+    def order(self) -> list[Step]:
+        """Norms, sub-layers and sums, from the block's input to its output."""
+        return list(order(self.roles, self.placement))
+
     def parts(
         self, d_model: Quantity, source: Quantity | None = None
-    ) -> Iterator[tuple[Role, Part, Place]]:
-        """The sub-layers there are, in the order in which they run."""
-        for role in ROLES:
-            part: Part | None = getattr(self, role)
-            if part is not None:
-                across = role == "cross_attention"
-                place = Place(d_model, "source", source) if across else Place(d_model)
-                yield role, part, place
+    ) -> Iterator[tuple[Role, Part, Slot]]:
+        """The sub-layers, each with the slot in which it stands."""
+        for role in self.roles:
+            across = role == "cross_attention"
+            slot = Slot(d_model, "source", source) if across else Slot(d_model)
+            yield role, getattr(self, role), slot
 
     def weights(self, d_model: Quantity, source: Quantity | None = None) -> dict[str, Weight]:
         """The tensors of one layer, each by component and name: ``attention.q``.
@@ -85,62 +88,44 @@ class Block(Arrangement, frozen=True, kw_only=True, dict=True):
         """
         rows = {
             f"{role}.{row.name}": row
-            for role, part, place in self.parts(d_model, source)
-            for row in part.weights(place)
+            for role, part, slot in self.parts(d_model, source)
+            for row in part.weights(slot)
         }
-        for place in self.norm_places():
-            rows |= {f"norms.{r.name}": r for r in norm_weights(self.norm, place, d_model)}
-        if self.hyper is not None:
-            hyper = (row for r in self._branches() for row in self.hyper.weights(r, d_model))
-            rows |= {f"hyper.{row.name}": row for row in hyper}
-        if self.altup is not None:
-            rows |= {f"altup.{row.name}": row for row in self.altup.weights(d_model)}
+        for step in self.order:
+            if step.kind == "norm":
+                norm = norm_weights(self.norm, step.name, d_model)
+                rows |= {f"norms.{row.name}": row for row in norm}
+        if self.residual is not None:
+            residual = self.residual.weights(self._branches, d_model)
+            rows |= {f"residual.{row.name}": row for row in residual}
         return rows | {f"tensors.{n}": tensor.weight(n) for n, tensor in self.tensors.items()}
 
     def operations(self, d_model: Quantity) -> dict[str, Op | Scan]:
         """The products without a weight of one layer: ``attention.scores``."""
-        found: dict[str, Op | Scan] = {
-            f"{role}.{op.name}": op
-            for role, part, place in self.parts(d_model)
-            for op in part.operations(place)
+        rows: dict[str, Op | Scan] = {
+            f"{role}.{row.name}": row
+            for role, part, slot in self.parts(d_model)
+            for row in part.operations(slot)
         }
-        if self.hyper is not None:
-            hyper = (op for r in self._branches() for op in self.hyper.operations(r, d_model))
-            found |= {f"hyper.{op.name}": op for op in hyper}
-        if self.altup is not None:
-            found |= {f"altup.{op.name}": op for op in self.altup.operations(d_model)}
-        return found
+        if self.residual is not None:
+            residual = self.residual.operations(self._branches, d_model)
+            rows |= {f"residual.{row.name}": row for row in residual}
+        return rows
 
     def state(self, d_model: Quantity) -> dict[str, State]:
         """What one layer keeps of a sequence: ``attention.keys``."""
-        kept = {
-            f"{role}.{state.name}": state
-            for role, part, place in self.parts(d_model)
-            for state in part.state(place)
+        rows = {
+            f"{role}.{row.name}": row
+            for role, part, slot in self.parts(d_model)
+            for row in part.state(slot)
         }
-        beside = (state for name, tensor in self.tensors.items() for state in tensor.state(name))
-        return kept | {f"tensors.{state.name}": state for state in beside}
+        beside = (row for name, tensor in self.tensors.items() for row in tensor.state(name))
+        return rows | {f"tensors.{row.name}": row for row in beside}
 
-    def norm_places(self) -> list[str]:
-        """Where norms stand, as ``before_attention``."""
-        roles = self._branches()
-        before, after = [f"before_{r}" for r in roles], [f"after_{r}" for r in roles]
-        match self.placement:
-            case "pre" | "parallel_two_norms":
-                return before
-            case "post" | "output":
-                return after
-            case "sandwich":
-                return [place for pair in zip(before, after, strict=True) for place in pair]
-            case "parallel":
-                return ["before"]
-
+    @property
     def _branches(self) -> list[Role]:
-        """The sub-layers that leave the stream and rejoin it, of two side by side the first."""
-        roles = [role for role in ROLES if getattr(self, role) is not None]
-        if "attention" in roles and "ssm" in roles:
-            roles.remove("ssm")
-        return roles
+        """The sub-layers that leave the stream, of two side by side the first."""
+        return [group[0] for group in branches(self.roles)]
 
 
 class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -148,7 +133,8 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     What its layers share belongs to it: positions, token types, the norm of the embeddings and
     the norm after the last layer.  A stack with a ``vocab`` has a token table of its own; an
-    encoder may be narrower or wider than the decoder, by a ``d_model`` of its own.
+    encoder may be narrower or wider than the decoder, by a ``d_model`` of its own, and may pad
+    every input to one ``length``.
     """
 
     count: Annotated[Letter, dim("layers of the stack")]
@@ -158,6 +144,7 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     positions: Positions | None = None
     vocab: Annotated[Letter | None, dim("rows of the stack's own token table")] = None
     d_model: Annotated[Letter | None, dim("width of the stack's own residual stream")] = None
+    length: Annotated[Letter | None, dim("tokens that every input is padded to")] = None
     token_types: Annotated[Letter | None, dim("rows of the token type table")] = None
     embedding_norm: Norm = "none"
     final_norm: Norm = "none"
@@ -199,7 +186,7 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Tables and norm that stand before the first layer."""
         rows = [] if self.vocab is None else [table("tokens", self.vocab, width)]
         if self.positions is not None:
-            rows += self.positions.weights(Place(width))
+            rows += self.positions.weights(Slot(width))
         if self.token_types is not None:
             rows.append(table("token_types", self.token_types, width))
         return {row.name: row for row in (*rows, *norm_weights(self.embedding_norm, "norm", width))}

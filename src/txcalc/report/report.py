@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from txcalc.errors import AddressError, RefusedError, nearest
 from txcalc.exact.quantity import ONE, Quantity, same_derivation
 from txcalc.model.rows import Weight
+from txcalc.report import address as grammar
 
 Figures = dict[str, Quantity]
 """Full address -> quantity; below ``block`` the block's name always follows."""
 
 Shape = tuple[Quantity, ...]
+
+Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue"]
+"""How a report stands on a screen."""
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -32,16 +38,16 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What an account answers for one model.
 
     ``figures`` is all that can be asked for by address, ``beneath`` what only explanations name on
-    the way to them, ``shown`` what a table lists of it, under
-    ``labels`` where the address does not tell enough; ``shares`` are parts of a whole among them;
-    ``refused`` tells for the start of an address why the model has no such figure, ``ambiguous``
-    what to say instead of an address that could mean several.
+    the way to them, ``shown`` what a table lists of it, under ``labels`` where the address does not
+    say enough; ``shares`` are parts of a whole among them; ``refused`` says for the start of an
+    address why the model has no such figure, ``ambiguous`` what to write instead of an address that
+    could mean several.
     """
 
     title: str
-    model: str
-    source: str
     figures: Figures
+    model: str = ""
+    source: str = ""
     shown: list[str]
     beneath: Figures = {}
     tensors: dict[str, Held] = {}
@@ -70,9 +76,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         if address in self.ambiguous:
             raise AddressError(f"{self.model}: {address}: {self.ambiguous[address]}")
         for start, why in self.refused.items():
-            if address == start or address.startswith(f"{start}."):
+            if address == start or grammar.is_below(address, start):
                 raise RefusedError(f"{self.model}: {address}: {why}")
-        candidates = self._by_kind(address)
+        candidates = {
+            name: self.figures[name]
+            for name in grammar.with_kinds(address, self.block_kinds)
+            if name in self.figures
+        }
         if not candidates:
             known = list(dict.fromkeys([*map(self.short, self.figures), *self.figures]))
             raise AddressError(f"{self.model} has no figure {address!r}{_hint(address, known)}")
@@ -85,21 +95,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def short(self, address: str) -> str:
-        """An address as it is written: without the block's name where there is one kind alone."""
-        if len(self.block_kinds) == 1:
-            head, block, tail = address.partition(f".block.{self.block_kinds[0]}")
-            if block:
-                return f"{head}.block{tail}"
-        return address
-
-    def _by_kind(self, address: str) -> Figures:
-        head, block, tail = f"{address}.".partition(".block.")
-        if not block:
-            return {}
-        named = {f"{head}.block.{kind}.{tail}".rstrip("."): kind for kind in self.block_kinds}
-        return {name: self.figures[name] for name in named if name in self.figures}
+        """An address as it is written: see :func:`txcalc.report.address.short`."""
+        return grammar.short(address, self.block_kinds)
 
 
 def _hint(address: str, known: list[str]) -> str:
-    below = [name for name in known if name.rpartition(".")[0] == address]
+    below = [name for name in known if grammar.parent(name) == address]
     return f"; there are {', '.join(below)}" if below else nearest(address, known)

@@ -13,7 +13,7 @@ from txcalc.model.parts.ffn import Mixture
 from txcalc.model.parts.tensor import Tensor
 from txcalc.model.structure import (
     COMPONENTS,
-    ROLES,
+    SUB_LAYERS,
     Arrangement,
     Block,
     Embedding,
@@ -87,8 +87,9 @@ class _Builder(Decoder):
                 self.refuse(field, "signs that cannot be printed stand in it")
         if not stacks:
             self.refuse("", "neither layers (a decoder) nor encoder is described")
-        if len(stacks) < 2 and any(stack.d_model for stack in stacks.values()):
-            self.refuse("encoder.d_model", "only an encoder beside a decoder has its own width")
+        for field in ("d_model", "length") if len(stacks) < 2 else ():
+            if any(getattr(stack, field) for stack in stacks.values()):
+                self.refuse(f"encoder.{field}", f"only an encoder beside a decoder has a {field}")
         blocks = {}
         for name, raw in self._few(top.blocks, "blocks").items():
             encoder = stacks.get("encoder")
@@ -105,9 +106,9 @@ class _Builder(Decoder):
             context=top.context,
             blocks=blocks,
             stacks=stacks,
-            embed=self._optional(top.embedding, Embedding, "embedding"),
+            embedding=self._optional(top.embedding, Embedding, "embedding"),
             head=self._optional(top.head, Head, "head"),
-            extra=self._tensors(top.tensors, "tensors", ""),
+            tensors=self._tensors(top.tensors, "tensors", ""),
             mtp=None if top.mtp is None else self._module(top.mtp, blocks),
             scope=top.scope,
             notes=top.notes,
@@ -122,13 +123,13 @@ class _Builder(Decoder):
         self._check_name(name, path)
         fields = dict(self.mapping(raw, path, Block))
         parts: dict[str, Any] = {
-            role: self._part(fields.pop(role), role, path) for role in ROLES if role in fields
+            role: self._part(fields.pop(role), role, path) for role in SUB_LAYERS if role in fields
         }
         tensors = fields.pop("tensors", {})
         # Of Block itself, msgspec would look at every field of every kind of part: 7 ms at start.
         arranged = self.decode(fields, Arrangement, path)
         if not parts and not tensors:
-            self.refuse(path, f"an empty block; give it one of {', '.join(ROLES)}")
+            self.refuse(path, f"an empty block; give it one of {', '.join(SUB_LAYERS)}")
         if not parts and arranged.norm != "none":
             self.refuse(f"{path}.norm", "no sub-layer stands beside it; write none")
         ffn = parts.get("ffn")
@@ -172,6 +173,8 @@ class _Builder(Decoder):
         stack = self.decode(fields, Stack, field)
         if field == "layers" and stack.d_model is not None:
             self.refuse("layers.d_model", "the decoder's width is the d_model of the whole")
+        if field == "layers" and stack.length is not None:
+            self.refuse("layers.length", "only an encoder's inputs are padded to one length")
         if not stack.pattern:
             self.refuse(f"{field}.pattern", "no block is named: list at least one")
         ends = len(stack.first) + len(stack.last)
@@ -249,4 +252,4 @@ class _Builder(Decoder):
                 self.refuse(f"blocks.{name}.{across}", "only a decoder beside an encoder has it")
             if block.cross_attention and block.cross_attention.window:
                 where = f"blocks.{name}.cross_attention.window"
-                self.refuse(where, "a query meets all of the source; leave it out")
+                self.refuse(where, "a query attends to all of the source; leave it out")

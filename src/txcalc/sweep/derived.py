@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from txcalc.accounts import ask
-from txcalc.accounts.question import Question
+from txcalc.accounts import registry
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import Quantity, same_structure
 from txcalc.model.model import Model
 from txcalc.sources import edits
 from txcalc.sources.loading import built
+from txcalc.workload.question import Question
 
 Sizes = Mapping[str, int]
 
@@ -60,14 +60,14 @@ class Sized:
         model = self._built(self._first)
         found = []
         for address in self._addresses:
-            report = ask.report_of(address, model, question)
+            report = registry.report_of(address, model, question)
             report.find(address)
             found += report.warnings
         return found
 
     def _at(self, sizes: Sizes) -> list[Quantity]:
         model = self._built(sizes)
-        return [ask.report_of(a, model, self._question).find(a) for a in self._addresses]
+        return [registry.report_of(a, model, self._question).find(a) for a in self._addresses]
 
     def _built(self, sizes: Sizes) -> Model:
         changes = [f"{name}={value}" for name, value in sizes.items()]

@@ -8,12 +8,12 @@ from math import prod
 
 import msgspec
 
-from txcalc.accounts.question import LETTERS, Question
 from txcalc.errors import OptionError
 from txcalc.sources import edits
 from txcalc.sources.loading import read
 from txcalc.sweep.derived import Sized, Sizes
 from txcalc.sweep.writer import Fmt, Lines, start_of, writer
+from txcalc.workload.question import LETTERS, Question
 
 CHUNK = 8192
 CHUNK_OF_SIZES = 64

@@ -3,12 +3,14 @@
 The unions here are closed: a new kind is a new file and one more member.
 """
 
+from txcalc.model.parts.altup import AltUp
 from txcalc.model.parts.attention import GroupedQuery, MultiHead
 from txcalc.model.parts.cca import CompressedConvolutional
 from txcalc.model.parts.compressed import Compressed
 from txcalc.model.parts.conv import ShortConv
 from txcalc.model.parts.delta import GatedDelta
 from txcalc.model.parts.ffn import Gated, Mixture, Plain
+from txcalc.model.parts.hyper import HyperConnections
 from txcalc.model.parts.kda import KimiDelta
 from txcalc.model.parts.linear_attention import Lightning, Mlstm
 from txcalc.model.parts.mamba import Mamba1, Mamba2
@@ -23,3 +25,4 @@ Attention = CrossAttention | Latent | Compressed | MixtureOfAttention | Compress
 Ssm = Mamba1 | Mamba2 | GatedDelta | KimiDelta | ShortConv | Lightning | Mlstm | RgLru | TimeMixing
 Ffn = Plain | Gated | Mixture | ChannelMixing
 Positions = Learned | Relative | Sinusoidal | Rotary | Alibi
+Residual = HyperConnections | AltUp

@@ -4,11 +4,13 @@ from typing import Annotated, Literal, Self
 
 import msgspec
 
-from txcalc.exact.quantity import TWO, Letter, defined, product
-from txcalc.model.parts.base import HeadDim, Part, Place, dim
+from txcalc.exact.quantity import TWO, Letter, Quantity, defined, product
+from txcalc.model.parts.base import HeadDim, Part, Slot, dim
 from txcalc.model.parts.indexer import BlockIndexer
 from txcalc.model.parts.norm import Norm, norm_weights
-from txcalc.model.rows import Op, Scan, State, Stream, Weight, linear
+from txcalc.model.rows import Op, Scan, State, Weight, linear
+from txcalc.workload.passes import Stream
+from txcalc.workload.reach import SOURCE, All, Chunk, Reach, within
 
 Projection = Literal["q", "k", "v", "o", "gate"]
 
@@ -18,15 +20,15 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
     Biases stand on all projections (``true``) or on those listed.  ``qk_norm`` normalises queries
     and keys: ``head`` with one weight of head_dim for all heads, ``width`` with one for every
-    channel; ``qk_norm_kind`` is its kind.  A query meets the keys of its ``window``, those before
-    it in its ``chunk``, or those that an ``indexer`` leaves; a cache keeps the window, or so many
-    tokens as are ``kept``.  ``gated`` doubles the query projection for a gate of the output, or has
-    one gate a ``head``; ``sinks`` are one learned score a head.  ``k_is_v`` has one projection for
-    keys and values; with ``shares_kv`` the layer takes another one's, and has and keeps none.
-    ``differential`` heads meet the values of a pair of heads, of which one is subtracted from the
-    other by a learned share (arXiv:2410.05258).
-    What is projected may be wider than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged``
-    queries meet the encoder's tokens as well, by the same weights (T5Gemma 2, arXiv:2512.14856).
+    channel; ``qk_norm_kind`` is its kind.  A query attends to the keys of its ``window``, those
+    before it in its ``chunk``, or those that an ``indexer`` leaves; a cache keeps the window, or so
+    many tokens as are ``kept``.  ``gated`` doubles the query projection for a gate of the output,
+    or has one gate a ``head``; ``sinks`` are one learned score a head.  ``k_is_v`` has one
+    projection for keys and values; with ``shares_kv`` the layer takes another one's, and has and
+    keeps none.  ``differential`` heads attend to the values of a pair of heads, of which one is
+    subtracted from the other by a learned share (arXiv:2410.05258).  What is projected may be wider
+    than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged`` queries attend to the encoder's
+    tokens as well, by the same weights (T5Gemma 2, arXiv:2512.14856).
     """
 
     n_heads: Annotated[Letter, dim("query heads")]
@@ -36,9 +38,9 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     bias: bool | list[Projection] = False
     qk_norm: Literal["none", "head", "width"] = "none"
     qk_norm_kind: Norm = "rms"
-    window: Annotated[Letter | None, dim("keys a query may meet, itself included")] = None
+    window: Annotated[Letter | None, dim("keys that a query attends to, itself included")] = None
     kept: Annotated[Letter | None, dim("tokens that the cache keeps of a window")] = None
-    chunk: Annotated[Letter | None, dim("tokens of a chunk, which meet each other alone")] = None
+    chunk: Annotated[Letter | None, dim("tokens of a chunk, attending to each other alone")] = None
     gated: bool | Literal["head"] = False
     sinks: bool = False
     k_is_v: bool = False
@@ -63,6 +65,13 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         """Width of one value head."""
         return self.v_dim or self.d_qk
 
+    @property
+    def reach(self) -> All:
+        """The keys of the stack's own tokens that a query attends to."""
+        if self.indexer is not None:
+            return self.indexer.reach
+        return within(self.window) if self.chunk is None else Chunk(self.chunk)
+
     def bound(self, d_model: Letter) -> Self:
         """Defines head_dim where the description leaves it out."""
         if self.window is not None and self.chunk is not None:
@@ -80,17 +89,17 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             )
         return msgspec.structs.replace(self, head_dim=defined("head_dim", d_model / self.n_heads))
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """q, k, v and o, biases, and the norms of queries and keys."""
-        d_in, queries = (self.d_in or place.d_model,), (self.n_heads, self.d_qk)
+        d_in, queries = (self.d_in or slot.d_model,), (self.n_heads, self.d_qk)
         rows = linear("q", d_in, queries, bias=self._biased("q"))
         if self.gated:
             gates = queries[:1] if self.gated == "head" else queries
             rows += linear("gate", d_in, gates, bias=self._biased("gate"))
-        rows += self._keys_and_values(place)
+        rows += self._keys_and_values(slot)
         if self.indexer is not None:
-            rows += self.indexer.weights(place)
-        rows += linear("o", (self.n_heads, self.d_v), (place.d_model,), bias=self._biased("o"))
+            rows += self.indexer.weights(slot)
+        rows += linear("o", (self.n_heads, self.d_v), (slot.d_model,), bias=self._biased("o"))
         rows += self._norms()
         if self.sinks:
             rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
@@ -99,40 +108,39 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             rows += [Weight(name=n, use="elementwise", outputs=(self.d_qk,)) for n in lambdas]
         return rows
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """Queries with keys, and probabilities with values."""
         index = [] if self.indexer is None else [self.indexer.operation()]
-        window = self.window if self.indexer is None else self.indexer.window
-        met = product(TWO, self.d_v) if self.differential else self.d_v
-        scores = Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
-                    window=window, chunk=self.chunk, stream=place.stream)  # fmt: skip
-        across = Op(name="source_scores", heads=self.n_heads, d_qk=self.d_qk, d_v=met,
-                    stream="source")  # fmt: skip
-        return [*index, scores, *([across] if self.merged else [])]
+        values = product(TWO, self.d_v) if self.differential else self.d_v
+        scores = Op(name="scores", heads=self.n_heads, d_qk=self.d_qk, d_v=values,
+                    reach=SOURCE if slot.stream == "source" else self.reach)  # fmt: skip
+        if not self.merged:
+            return [*index, scores]
+        return [*index, scores, msgspec.structs.replace(scores, name="source_scores", reach=SOURCE)]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The keys and values of every token in reach."""
         if self.shares_kv:
             return []
         index = [] if self.indexer is None else [self.indexer.state()]
-        window = self.kept or self.window or self.chunk
-        widths = {"keys": product(self.kv_heads, self.d_qk),
-                  "values": product(self.kv_heads, self.d_v)}  # fmt: skip
-        across = widths if self.merged else {}
-        return [
-            *(State(name=name, width=width, span=_span(place), window=window)
-              for name, width in widths.items()),
-            *(State(name=f"source_{name}", width=width, span="source")
-              for name, width in across.items()),
-            *index,
-        ]  # fmt: skip
+        own = within(self.kept or self.window or self.chunk)
+        reach: Reach = SOURCE if slot.stream == "source" else own
+        across = self._pair("source_", SOURCE) if self.merged else []
+        return [*self._pair("", reach), *across, *index]
 
-    def _keys_and_values(self, place: Place) -> list[Weight]:
+    def _pair(self, prefix: str, reach: Reach) -> list[State]:
+        widths: dict[str, Quantity] = {"keys": self.d_qk, "values": self.d_v}
+        return [
+            State(name=prefix + name, dims=(self.kv_heads, width), reach=reach)
+            for name, width in widths.items()
+        ]
+
+    def _keys_and_values(self, slot: Slot) -> list[Weight]:
         if self.shares_kv:
             return []
-        d_in, kv = (self.d_in or place.keys_from,), self.kv_heads
+        d_in, kv = (self.d_in or slot.keys_from,), self.kv_heads
         bias_k, bias_v = self._biased("k"), self._biased("v")
-        stream: Stream = "both" if self.merged else place.stream
+        stream: Stream = "both" if self.merged else slot.stream
         rows = linear("k", d_in, (kv, self.d_qk), bias=bias_k, stream=stream)
         if not self.k_is_v:
             rows += linear("v", d_in, (kv, self.d_v), bias=bias_v, stream=stream)
@@ -174,7 +182,3 @@ class GroupedQuery(MultiHead, frozen=True, kw_only=True, tag="gqa"):
                 f"{self.n_kv_heads.value}: each KV head serves an equal group of query heads"
             )
         return super().bound(d_model)
-
-
-def _span(place: Place) -> Literal["own", "source"]:
-    return "source" if place.stream == "source" else "own"

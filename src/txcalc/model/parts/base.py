@@ -1,11 +1,14 @@
 """What every part of a model has in common."""
 
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 import msgspec
 
 from txcalc.exact.quantity import Letter, Quantity
-from txcalc.model.rows import Op, Scan, State, Stream, Weight
+from txcalc.model.rows import Op, Scan, State, Weight
+from txcalc.workload.passes import Stream
+from txcalc.workload.reach import FIXED
 
 
 def dim(meaning: str) -> msgspec.Meta:
@@ -16,13 +19,13 @@ def dim(meaning: str) -> msgspec.Meta:
 HeadDim = Annotated[Letter | None, dim("width of one head; d_model / n_heads where left out")]
 
 
-def recurrent_state(width: Quantity) -> State:
+def recurrent_state(*dims: Quantity) -> State:
     """What a recurrence carries from token to token, in fp32 whatever the cache's format."""
-    return State(name="recurrent", width=width, span="fixed", fmt="fp32")
+    return State(name="recurrent", dims=dims, reach=FIXED, fmt="fp32")
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a part stands: the width of its stream, and whose tokens its keys come from.
+class Slot(msgspec.Struct, frozen=True):
+    """Where in a block a part stands: the width of its stream, and whose tokens its keys are of.
 
     The encoder's stream may be of another width, ``source``.
     """
@@ -48,14 +51,28 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         """
         return self
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Every tensor of one layer's part."""
         raise NotImplementedError
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """Products that read no weight."""
         return []
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """What one layer's part keeps of a sequence."""
         return []
+
+
+class Residual(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True
+):
+    """What takes the place of the one residual stream, around the ``branches`` of a block."""
+
+    def weights(self, branches: Sequence[str], d_model: Quantity) -> list[Weight]:
+        """Every tensor of one layer."""
+        raise NotImplementedError
+
+    def operations(self, branches: Sequence[str], d_model: Quantity) -> list[Op | Scan]:
+        """Products that read no weight."""
+        raise NotImplementedError

@@ -4,9 +4,10 @@ from typing import Annotated, Self
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
 from txcalc.model.parts.attention import GroupedQuery
-from txcalc.model.parts.base import Place, dim
+from txcalc.model.parts.base import Slot, dim
 from txcalc.model.parts.conv import conv
 from txcalc.model.rows import State, Weight, linear
+from txcalc.workload.reach import FIXED
 
 
 class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"):
@@ -31,26 +32,26 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
         """Heads of queries and keys, which are convolved."""
         return self.n_heads + self.n_kv_heads
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Also the scales of the keys."""
         scale = Weight(name="k_scale", use="elementwise", outputs=(self.n_kv_heads,))
-        return [*super().weights(place), scale]
+        return [*super().weights(slot), scale]
 
-    def _keys_and_values(self, place: Place) -> list[Weight]:
+    def _keys_and_values(self, slot: Slot) -> list[Weight]:
         """Also the convolutions behind them."""
         channels, inputs = (self.heads, self.d_qk), (self.d_head_conv, self.d_qk)
         return [
-            *super()._keys_and_values(place),
+            *super()._keys_and_values(slot),
             *conv(self.d_conv, product(*channels), bias=True),
             *linear("head_conv", inputs, channels, bias=True),
         ]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """Also the last inputs of the convolutions, and the last token's half of the values."""
-        reach = self.d_conv + self.d_head_conv - TWO
+        taps = self.d_conv + self.d_head_conv - TWO
         half = product(self.n_kv_heads, self.d_qk) // TWO
         return [
-            *super().state(place),
-            State(name="conv", width=product(self.heads, self.d_qk, reach), span="fixed"),
-            State(name="delayed_values", width=half, span="fixed"),
+            *super().state(slot),
+            State(name="conv", dims=(self.heads, self.d_qk, taps), reach=FIXED),
+            State(name="delayed_values", dims=(half,), reach=FIXED),
         ]

@@ -5,9 +5,10 @@ from typing import Annotated, Self
 import msgspec
 
 from txcalc.exact.quantity import ONE, TWO, ZERO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Place, dim
+from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
+from txcalc.workload.reach import FIXED, All, Entries, Open, Window
 
 
 class EntryIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -21,10 +22,10 @@ class EntryIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
     """One shared head of keys that are values too, as in DeepSeek-V4's technical report, section 2.
 
-    A query meets the tokens of its ``window`` and, with a ``block``, one entry for each complete
-    block of tokens: a mean of their projections, weighted by a gate and by the position in the
-    block.  Entries that ``overlap`` take in the block before as well, by projections of their own;
-    an ``indexer`` leaves some of the entries to a query.  The output is projected in groups of
+    A query attends to the tokens of its ``window`` and, with a ``block``, to one entry for each
+    complete block of tokens: a mean of their projections, weighted by a gate and by the position in
+    the block.  Entries that ``overlap`` take in the block before as well, by projections of their
+    own; an ``indexer`` leaves some of the entries to a query.  The output is projected in groups of
     heads to ``o_rank`` each, then to the stream.
 
     A layer without entries keeps its window as keys and as values, as any other one does; beside
@@ -36,7 +37,7 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
     q_rank: Annotated[Letter, dim("width of the query latent")]
     o_groups: Annotated[Letter, dim("groups of heads in the output projection")]
     o_rank: Annotated[Letter, dim("channels that a group of heads is projected to")]
-    window: Annotated[Letter, dim("keys a query may meet, itself included")]
+    window: Annotated[Letter, dim("keys that a query attends to, itself included")]
     block: Annotated[Letter | None, dim("tokens that a compressed entry stands for")] = None
     overlap: bool = False
     indexer: EntryIndexer | None = None
@@ -53,9 +54,9 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
             raise ValueError("overlap or an indexer is stated, but no block: there are no entries")
         return self
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Queries by their latent, the shared key, the grouped output, sinks and entries."""
-        d_model, latent = (place.d_model,), (self.q_rank,)
+        d_model, latent = (slot.d_model,), (self.q_rank,)
         group = (product(self.n_heads, self.head_dim) / self.o_groups,)
         rows = linear("q_down", d_model, latent)
         rows += norm_weights("rms", "q_norm", self.q_rank)
@@ -63,10 +64,10 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
         rows += linear("kv", d_model, (self.head_dim,))
         rows += norm_weights("rms", "kv_norm", self.head_dim)
         if self.block is not None:
-            rows += self._compressor("entry_", self.block, self.head_dim, place)
+            rows += self._compressor("entry_", self.block, self.head_dim, slot)
         if self.block is not None and self.indexer is not None:
             heads, width = self.indexer.index_heads, self.indexer.index_dim
-            rows += self._compressor("indexer_", self.block, width, place)
+            rows += self._compressor("indexer_", self.block, width, slot)
             rows += linear("indexer_q", latent, (heads, width))
             rows += linear("indexer_weights", d_model, (heads,))
         rows += linear("o_down", group, (self.o_rank,), copies=self.o_groups, used=self.o_groups)
@@ -74,9 +75,9 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
         rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
         return rows
 
-    def _compressor(self, prefix: str, block: Letter, width: Letter, place: Place) -> list[Weight]:
+    def _compressor(self, prefix: str, block: Letter, width: Letter, slot: Slot) -> list[Weight]:
         """Projections of a token's part in its entry and of its weight, and the entry's norm."""
-        d_model, parts = (place.d_model,), (self._series, width)
+        d_model, parts = (slot.d_model,), (self._series, width)
         return [
             *linear(f"{prefix}kv", d_model, parts),
             *linear(f"{prefix}gate", d_model, parts),
@@ -89,31 +90,33 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
         """Entries that a token goes into."""
         return TWO if self.overlap else ONE
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """Queries with the window, with the indexer's keys, and with the entries that are left.
 
         The indexer's sum over heads is elementwise.
         """
         found: list[Op | Scan] = []
         top_k = None
-        if self.indexer is not None:
+        if self.block is not None and self.indexer is not None:
             top_k = self.indexer.index_top_k
             found.append(
                 Op(name="index_scores", heads=self.indexer.index_heads,
-                   d_qk=self.indexer.index_dim, d_v=ZERO, block=self.block)
+                   d_qk=self.indexer.index_dim, d_v=ZERO, reach=Entries(self.block))
             )  # fmt: skip
         if self.block is not None:
-            found.append(self._scores("entry_scores", top_k, self.block))
-        return [*found, self._scores("scores", self.window, None)]
+            found.append(self._scores("entry_scores", Entries(self.block, top_k)))
+        return [*found, self._scores("scores", Window(self.window))]
 
-    def _scores(self, name: str, window: Quantity | None, block: Quantity | None) -> Op:
+    def _scores(self, name: str, reach: All) -> Op:
         return Op(name=name, heads=self.n_heads, d_qk=self.head_dim, d_v=self.head_dim,
-                  window=window, block=block)  # fmt: skip
+                  reach=reach)  # fmt: skip
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The window, the entries, and what their next ones are made of."""
         names = ("keys", "values") if self.block is None else ("keys",)
-        kept = [State(name=name, width=self.head_dim, window=self.window) for name in names]
+        kept = [
+            State(name=name, dims=(self.head_dim,), reach=Window(self.window)) for name in names
+        ]
         if self.block is not None:
             kept += self._entries("entries", self.block, self.head_dim)
         if self.block is not None and self.indexer is not None:
@@ -123,15 +126,13 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
     def _entries(self, name: str, block: Letter, width: Letter) -> list[State]:
         """Entries; projections and gates of the open block; of the one before, if they overlap."""
         ours = [
-            State(name=name, width=width, block=block),
-            State(name=f"{name}_open", width=product(TWO, self._series, width), block=block,
-                  open=True),
-        ]  # fmt: skip
+            State(name=name, dims=(width,), reach=Entries(block)),
+            State(name=f"{name}_open", dims=(TWO, self._series, width), reach=Open(block)),
+        ]
         if not self.overlap:
             return ours
-        before = product(block, width)
         return [
             *ours,
-            State(name=f"{name}_before", width=before, span="fixed"),
-            State(name=f"{name}_before_gate", width=before, span="fixed", fmt="fp32"),
+            State(name=f"{name}_before", dims=(block, width), reach=FIXED),
+            State(name=f"{name}_before_gate", dims=(block, width), reach=FIXED, fmt="fp32"),
         ]

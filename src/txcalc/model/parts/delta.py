@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, const, product
-from txcalc.model.parts.base import Part, Place, dim, recurrent_state
+from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv, conv_state
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -28,9 +28,9 @@ class GatedDelta(Part, frozen=True, kw_only=True, tag="gated_delta"):
         keys = product(TWO, self.n_k_heads, self.k_dim)
         return keys + product(self.n_v_heads, self.v_dim)
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Projections of q, k, v, the output gate, write strength and decay; norm and out."""
-        d_model = (place.d_model,)
+        d_model = (slot.d_model,)
         keys, values, heads = (
             (self.n_k_heads, self.k_dim), (self.n_v_heads, self.v_dim), (self.n_v_heads,)
         )  # fmt: skip
@@ -43,13 +43,13 @@ class GatedDelta(Part, frozen=True, kw_only=True, tag="gated_delta"):
         rows += norm_weights("rms", "norm", self.v_dim)
         return rows + linear("out", values, d_model)
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """The state read, corrected and read again."""
         return [Scan(name="scan", width=product(const(3), self.n_v_heads, self.k_dim, self.v_dim))]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The convolution's last inputs, and the states in fp32."""
         return [
             conv_state(self.d_conv, self.convolved),
-            recurrent_state(product(self.n_v_heads, self.k_dim, self.v_dim)),
+            recurrent_state(self.n_v_heads, self.k_dim, self.v_dim),
         ]

@@ -3,8 +3,8 @@
 from typing import Annotated, Literal, Self
 
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Place, dim
-from txcalc.model.rows import Use, Weight, linear
+from txcalc.model.parts.base import Part, Slot, dim
+from txcalc.model.rows import Role, Use, Weight, linear
 
 Width = Annotated[Letter, dim("width of the FFN's hidden layer")]
 
@@ -15,9 +15,9 @@ class Plain(Part, frozen=True, kw_only=True, tag="plain"):
     d_ff: Width
     bias: bool = False
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Up and down, each with its bias where there is one."""
-        return _network(place.d_model, self.d_ff, gated=False, bias=self.bias)
+        return _network(slot.d_model, self.d_ff, gated=False, bias=self.bias)
 
 
 class Gated(Part, frozen=True, kw_only=True, tag="glu"):
@@ -26,9 +26,9 @@ class Gated(Part, frozen=True, kw_only=True, tag="glu"):
     d_ff: Width
     bias: bool = False
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """gate, up and down, each with its bias where there is one."""
-        return _network(place.d_model, self.d_ff, gated=True, bias=self.bias)
+        return _network(slot.d_model, self.d_ff, gated=True, bias=self.bias)
 
 
 class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
@@ -72,31 +72,31 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
             raise ValueError("d_shared is stated, but n_shared is not: say how many there are")
         return self
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """The router, the routed experts, and the shared ones."""
-        gated, d_model = self.expert == "glu", place.d_model
+        gated, d_model = self.expert == "glu", slot.d_model
         rows, narrow = self._router(d_model), self.d_latent or d_model
         if self.d_latent is not None:
             rows += linear("latent_down", (d_model,), (narrow,), bias=self.shared_bias)
             rows += linear("latent_up", (narrow,), (d_model,), bias=self.shared_bias)
         rows += _network(
             narrow, self.d_expert, gated=gated, bias=self.bias,
-            copies=self.n_experts, used=self._used,
+            copies=self.n_experts, used=self._used, role="experts",
         )  # fmt: skip
         if self.n_zero is not None and self.zero_weights:
             rows += [
                 Weight(name=f"zero_{name}", use="elementwise", inputs=(narrow,),
-                       outputs=(self.d_expert,), copies=self.n_zero, used=ZERO)
+                       outputs=(self.d_expert,), copies=self.n_zero, used=ZERO, role="experts")
                 for name in ("gate", "up")
             ]  # fmt: skip
         if self.n_shared is not None:
             rows += _network(
                 d_model, self.d_shared or self.d_expert, gated=gated, bias=self.shared_bias,
-                copies=self.n_shared, used=self.n_shared, prefix="shared_",
+                copies=self.n_shared, used=self.n_shared, prefix="shared_", role="shared",
             )  # fmt: skip
         if self.shared_gate:
             gates = self.n_shared if self.shared_gate == "each" else None
-            rows += linear("shared_gate_score", (d_model,), (gates or ONE,))
+            rows += linear("shared_gate_score", (d_model,), (gates or ONE,), role="shared")
         return rows
 
     @property
@@ -115,10 +115,10 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
 
     def _router(self, d_model: Quantity) -> list[Weight]:
         experts = (self._routed,)
-        rows = linear("router", (d_model,), experts) if self.router else []
+        rows = linear("router", (d_model,), experts, role="router") if self.router else []
         if self.router_bias:
             use: Use = "buffer" if self.router_bias == "buffer" else "bias"
-            rows.append(Weight(name="router_bias", use=use, outputs=experts))
+            rows.append(Weight(name="router_bias", use=use, outputs=experts, role="router"))
         return rows
 
 
@@ -131,6 +131,7 @@ def _network(
     copies: Quantity = ONE,
     used: Quantity = ONE,
     prefix: str = "",
+    role: Role | None = None,
 ) -> list[Weight]:
     wide, narrow = (d_ff,), (d_model,)
     ways = [("gate", narrow, wide)] if gated else []
@@ -138,5 +139,7 @@ def _network(
     return [
         row
         for name, inputs, outputs in ways
-        for row in linear(prefix + name, inputs, outputs, bias=bias, copies=copies, used=used)
+        for row in linear(
+            prefix + name, inputs, outputs, bias=bias, copies=copies, used=used, role=role
+        )
     ]

@@ -4,10 +4,11 @@ from typing import Annotated
 
 import msgspec
 
-from txcalc.exact.quantity import ONE, TWO, ZERO, Letter, Quantity, product
-from txcalc.model.parts.base import Place, dim
+from txcalc.exact.quantity import ONE, TWO, ZERO, Letter, product
+from txcalc.model.parts.base import Slot, dim
 from txcalc.model.parts.norm import Norm, norm_weights
 from txcalc.model.rows import Op, State, Weight, linear
+from txcalc.workload.reach import ALL, Entries, Open, Window
 
 Heads = Annotated[Letter, dim("heads of the indexer")]
 Width = Annotated[Letter, dim("width of one head of the indexer")]
@@ -18,7 +19,7 @@ class Indexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     A key's score is the heads' scores weighted by the query's token.  With a ``pool`` it scores one
     key for so many tokens, their mean weighted by a gate and by the position; the tokens of a pool
-    that is not complete are met as well.
+    that is not complete are attended to as well.
     """
 
     index_heads: Heads
@@ -28,42 +29,46 @@ class Indexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     norm: Norm = "layer"
 
     @property
-    def window(self) -> Quantity:
-        """Keys that a query meets at most."""
-        return self.index_top_k if self.pool is None else self.index_top_k + self.pool - ONE
+    def reach(self) -> Window:
+        """Keys that are left to a query."""
+        if self.pool is None:
+            return Window(self.index_top_k)
+        return Window(self.index_top_k + self.pool - ONE)
 
-    def weights(self, place: Place, q_rank: Letter) -> list[Weight]:
+    def weights(self, slot: Slot, q_rank: Letter) -> list[Weight]:
         """Queries from the query latent, one key a token, and a weight for each head."""
-        d_model = (place.d_model,)
+        d_model = (slot.d_model,)
         return [
             *linear("indexer_q", (q_rank,), (self.index_heads, self.index_dim)),
             *linear("indexer_k", d_model, (self.index_dim,)),
             *norm_weights(self.norm, "indexer_k_norm", self.index_dim),
             *linear("indexer_weights", d_model, (self.index_heads,)),
-            *self._pooling(place),
+            *self._pooling(slot),
         ]
 
-    def _pooling(self, place: Place) -> list[Weight]:
+    def _pooling(self, slot: Slot) -> list[Weight]:
         if self.pool is None:
             return []
         positions = (self.pool, self.index_dim)
         return [
-            *linear("indexer_gate", (place.d_model,), (self.index_dim,)),
+            *linear("indexer_gate", (slot.d_model,), (self.index_dim,)),
             Weight(name="indexer_positions", use="elementwise", outputs=positions),
         ]
 
     def operation(self) -> Op:
         """Queries with all keys, and the weighted sum over heads."""
+        reach = ALL if self.pool is None else Entries(self.pool)
         return Op(name="index_scores", heads=self.index_heads, d_qk=self.index_dim, d_v=ONE,
-                  block=self.pool)  # fmt: skip
+                  reach=reach)  # fmt: skip
 
     def state(self) -> list[State]:
         """The key of every token or pool, and keys and gates of the pool that is not complete."""
-        keys = State(name="index_keys", width=self.index_dim, block=self.pool)
         if self.pool is None:
-            return [keys]
-        both = product(TWO, self.index_dim)
-        return [keys, State(name="index_open", width=both, block=self.pool, open=True)]
+            return [State(name="index_keys", dims=(self.index_dim,))]
+        return [
+            State(name="index_keys", dims=(self.index_dim,), reach=Entries(self.pool)),
+            State(name="index_open", dims=(TWO, self.index_dim), reach=Open(self.pool)),
+        ]
 
 
 class BlockIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,13 +80,13 @@ class BlockIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     index_top_k: Annotated[Letter, dim("blocks that the indexer leaves to a query")]
 
     @property
-    def window(self) -> Quantity:
-        """Keys that a query meets at most."""
-        return product(self.index_top_k, self.index_block)
+    def reach(self) -> Window:
+        """Keys that are left to a query."""
+        return Window(product(self.index_top_k, self.index_block))
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Queries, one key a token, and their norms."""
-        d_model = (place.d_model,)
+        d_model = (slot.d_model,)
         return [
             *linear("indexer_q", d_model, (self.index_heads, self.index_dim)),
             *linear("indexer_k", d_model, (self.index_dim,)),
@@ -95,4 +100,4 @@ class BlockIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     def state(self) -> State:
         """The key of every token."""
-        return State(name="index_keys", width=self.index_dim)
+        return State(name="index_keys", dims=(self.index_dim,))

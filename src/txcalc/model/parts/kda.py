@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.exact.quantity import Letter, Quantity, const, product
-from txcalc.model.parts.base import Part, Place, dim, recurrent_state
+from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv, conv_state
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -27,34 +27,34 @@ class KimiDelta(Part, frozen=True, kw_only=True, tag="kda"):
         """Channels that the convolution sees: queries, keys and values."""
         return product(const(3), self.n_heads, self.head_dim)
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Projections of q, k, v, decay, write strength and output gate; norm and out."""
-        d_model, heads, width = (place.d_model,), (self.n_heads,), (self.n_heads, self.head_dim)
+        d_model, heads, width = (slot.d_model,), (self.n_heads,), (self.n_heads, self.head_dim)
         rows = [row for name in ("q", "k", "v") for row in linear(name, d_model, width)]
         rows += conv(self.d_conv, self.convolved, bias=False)
-        rows += self._gate("decay", place)
+        rows += self._gate("decay", slot)
         rows.append(Weight(name="dt_bias", use="elementwise", outputs=width))
         rows.append(Weight(name="a_log", use="elementwise", outputs=heads))
         rows += linear("b", d_model, heads)
-        rows += self._gate("gate", place)
+        rows += self._gate("gate", slot)
         rows += norm_weights("rms", "norm", self.head_dim)
         return rows + linear("out", width, d_model)
 
-    def _gate(self, name: str, place: Place) -> list[Weight]:
-        d_model, width = (place.d_model,), (self.n_heads, self.head_dim)
+    def _gate(self, name: str, slot: Slot) -> list[Weight]:
+        d_model, width = (slot.d_model,), (self.n_heads, self.head_dim)
         if self.gate_rank is None:
             return linear(name, d_model, width)
         rank = (self.gate_rank,)
         return linear(f"{name}_down", d_model, rank) + linear(f"{name}_up", rank, width)
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """The state read, corrected and read again."""
         width = product(const(3), self.n_heads, self.head_dim, self.head_dim)
         return [Scan(name="scan", width=width)]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The convolution's last inputs, and the states in fp32."""
         return [
             conv_state(self.d_conv, self.convolved),
-            recurrent_state(product(self.n_heads, self.head_dim, self.head_dim)),
+            recurrent_state(self.n_heads, self.head_dim, self.head_dim),
         ]

@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Place, dim
+from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
+from txcalc.workload.reach import FIXED
 
 
 class Lightning(Part, frozen=True, kw_only=True, tag="lightning"):
@@ -19,24 +20,24 @@ class Lightning(Part, frozen=True, kw_only=True, tag="lightning"):
     n_heads: Annotated[Letter, dim("heads, each with queries, keys and values")]
     head_dim: Annotated[Letter, dim("width of one head")]
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """q, k, v, the output's gate and norm, and out."""
-        d_model, heads = (place.d_model,), (self.n_heads, self.head_dim)
+        d_model, heads = (slot.d_model,), (self.n_heads, self.head_dim)
         rows = [row for name in ("q", "k", "v", "gate") for row in linear(name, d_model, heads)]
         rows += norm_weights("rms", "norm", *heads)
         return rows + linear("out", heads, d_model)
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """The state written and read."""
-        return [Scan(name="scan", width=product(TWO, self._elements))]
+        return [Scan(name="scan", width=product(TWO, *self._matrix))]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The matrices of keys times values."""
-        return [State(name="recurrent", width=self._elements, span="fixed")]
+        return [State(name="recurrent", dims=self._matrix, reach=FIXED)]
 
     @property
-    def _elements(self) -> Quantity:
-        return product(self.n_heads, self.head_dim, self.head_dim)
+    def _matrix(self) -> tuple[Quantity, ...]:
+        return self.n_heads, self.head_dim, self.head_dim
 
 
 class Mlstm(Part, frozen=True, kw_only=True, tag="mlstm"):
@@ -52,9 +53,9 @@ class Mlstm(Part, frozen=True, kw_only=True, tag="mlstm"):
     d_v: Annotated[Letter, dim("channels of all value heads")]
     bias: bool = False
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """q, k, v, the output's gate, each head's input and forget gate, norm and out."""
-        d_model, heads, bias = (place.d_model,), (self.n_heads,), self.bias
+        d_model, heads, bias = (slot.d_model,), (self.n_heads,), self.bias
         widths = {"q": self.d_qk, "k": self.d_qk, "v": self.d_v, "gate": self.d_v}
         rows = [
             r for name, width in widths.items() for r in linear(name, d_model, (width,), bias=bias)
@@ -64,22 +65,19 @@ class Mlstm(Part, frozen=True, kw_only=True, tag="mlstm"):
         rows += norm_weights("layer" if bias else "layer_no_bias", "norm", self.n_heads, self._v)
         return rows + linear("out", (self.d_v,), d_model, bias=bias)
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """The memory written and read, and the normaliser read."""
         memory = product(TWO, self.n_heads, self._qk, self._v)
         return [Scan(name="scan", width=memory + product(self.n_heads, self._qk))]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """Memory, normaliser and maximum of every head."""
-        widths = {
-            "memory": product(self.n_heads, self._qk, self._v),
-            "normaliser": product(self.n_heads, self._qk),
-            "maximum": self.n_heads,
+        states: dict[str, tuple[Quantity, ...]] = {
+            "memory": (self.n_heads, self._qk, self._v),
+            "normaliser": (self.n_heads, self._qk),
+            "maximum": (self.n_heads,),
         }
-        return [
-            State(name=name, width=width, span="fixed", fmt="fp32")
-            for name, width in widths.items()
-        ]
+        return [State(name=n, dims=dims, reach=FIXED, fmt="fp32") for n, dims in states.items()]
 
     @property
     def _qk(self) -> Quantity:

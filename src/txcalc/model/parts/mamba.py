@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product, total
-from txcalc.model.parts.base import Part, Place, dim, recurrent_state
+from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv, conv_state
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -27,9 +27,9 @@ class Mamba1(Part, frozen=True, kw_only=True, tag="mamba"):
     bias: bool = False
     inner_norms: bool = False
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """in, convolution, x, dt, A, D and out."""
-        d_model, d_inner = (place.d_model,), (self.d_inner,)
+        d_model, d_inner = (slot.d_model,), (self.d_inner,)
         rows = linear("in", d_model, (product(TWO, self.d_inner),), bias=self.bias)
         rows += conv(self.d_conv, self.d_inner, bias=self.conv_bias)
         rows += linear("x", d_inner, (self.dt_rank + product(TWO, self.d_state),))
@@ -42,15 +42,15 @@ class Mamba1(Part, frozen=True, kw_only=True, tag="mamba"):
                 rows += norm_weights("rms", f"{name}_norm", width)
         return rows
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """The state written and read."""
         return [Scan(name="scan", width=product(TWO, self.d_inner, self.d_state))]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The convolution's last inputs, and the state in fp32."""
         return [
             conv_state(self.d_conv, self.d_inner),
-            recurrent_state(product(self.d_inner, self.d_state)),
+            recurrent_state(self.d_inner, self.d_state),
         ]
 
 
@@ -80,9 +80,9 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
         """Channels that the convolution sees: x, B and C."""
         return self.d_inner + product(TWO, self.n_groups, self.d_state)
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """in, convolution, dt, A, D, the gated norm and out."""
-        d_model, heads = (place.d_model,), (self.n_ssm_heads,)
+        d_model, heads = (slot.d_model,), (self.n_ssm_heads,)
         projected = total((self.d_inner, self.convolved, self.n_ssm_heads), "")
         rows = linear("in", d_model, (projected,), bias=self._biased("in"))
         rows += conv(self.d_conv, self.convolved, bias=self.conv_bias)
@@ -94,15 +94,15 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
         inner = (self.n_ssm_heads, self.ssm_head_dim)
         return rows + linear("out", inner, d_model, bias=self._biased("out"))
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """The state written and read."""
         return [Scan(name="scan", width=product(TWO, self.d_inner, self.d_state))]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The convolution's last inputs, and the state in fp32."""
         return [
             conv_state(self.d_conv, self.convolved),
-            recurrent_state(product(self.d_inner, self.d_state)),
+            recurrent_state(self.d_inner, self.d_state),
         ]
 
     def _biased(self, projection: Literal["in", "out"]) -> bool:

@@ -3,10 +3,11 @@
 from typing import Annotated, Literal, Self
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Place, dim
+from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.indexer import Indexer
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
+from txcalc.workload.reach import within
 
 
 class Latent(Part, frozen=True, kw_only=True, tag="mla"):
@@ -30,7 +31,7 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
     rope_norm: bool = False
     gate: Literal["none", "head", "channel", "query"] = "none"
     sinks: bool = False
-    window: Annotated[Letter | None, dim("keys a query may meet, itself included")] = None
+    window: Annotated[Letter | None, dim("keys that a query attends to, itself included")] = None
     indexer: Indexer | None = None
     shared_top_k: Annotated[
         Letter | None, dim("keys that an earlier layer's indexer leaves to a query")
@@ -48,10 +49,10 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
             raise ValueError("indexer and shared_top_k are both stated: keys are picked once")
         return self
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Down to the latents, their norms, and up to the heads."""
-        d_model = (place.d_model,)
-        rows = self._queries(place)
+        d_model = (slot.d_model,)
+        rows = self._queries(slot)
         rows += linear("kv_down", d_model, (self._with_rotary(self.kv_rank),), bias=self.bias)
         rows += norm_weights("rms", "kv_norm", self.kv_rank)
         if self.rope_norm and self.rope_dim is not None:
@@ -61,14 +62,14 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
             gates = (self.n_heads,) if self.gate == "head" else (self.n_heads, self.v_dim)
             rows += linear("gate", d_model, gates)
         if self.indexer is not None and self.q_rank is not None:
-            rows += self.indexer.weights(place, self.q_rank)
+            rows += self.indexer.weights(slot, self.q_rank)
         rows += linear("o", (self.n_heads, self.v_dim), d_model, bias=self.bias or self.o_bias)
         if self.sinks:
             rows.append(Weight(name="sinks", use="elementwise", outputs=(self.n_heads,)))
         return rows
 
-    def _queries(self, place: Place) -> list[Weight]:
-        d_model, width = (place.d_model,), self._with_rotary(self.nope_dim)
+    def _queries(self, slot: Slot) -> list[Weight]:
+        d_model, width = (slot.d_model,), self._with_rotary(self.nope_dim)
         if self.q_rank is None:
             return linear("q", d_model, (self.n_heads, width))
         rows = linear("q_down", d_model, (self.q_rank,), bias=self.bias)
@@ -84,25 +85,23 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
     def _up(self, name: str, width: Quantity) -> Weight:
         return Weight(
             name=name, use="matmul", inputs=(self.kv_rank,), outputs=(self.n_heads, width),
-            stream="latent", window=self.window,
+            stream="latent", reach=within(self.window),
         )  # fmt: skip
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """Queries with keys and probabilities with values, or both with the latents."""
         index = [] if self.indexer is None else [self.indexer.operation()]
-        window: Quantity | None = self.shared_top_k or self.window
-        if self.indexer is not None:
-            window = self.indexer.window
+        picked = within(self.shared_top_k or self.window)
         return [
             *index,
             Op(name="scores", heads=self.n_heads, d_qk=self._with_rotary(self.nope_dim),
-               d_v=self.v_dim, window=window,
+               d_v=self.v_dim, reach=picked if self.indexer is None else self.indexer.reach,
                latent=(self._with_rotary(self.kv_rank), self.kv_rank)),
         ]  # fmt: skip
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The latent and the rotary key of every token, and the indexer's key."""
-        kept = [State(name="latent", width=self.kv_rank, window=self.window)]
+        kept = [State(name="latent", dims=(self.kv_rank,), reach=within(self.window))]
         if self.rope_dim is not None:
-            kept.append(State(name="rotary_key", width=self.rope_dim, window=self.window))
+            kept.append(State(name="rotary_key", dims=(self.rope_dim,), reach=within(self.window)))
         return kept if self.indexer is None else kept + self.indexer.state()

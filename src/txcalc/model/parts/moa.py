@@ -3,7 +3,7 @@
 from typing import Annotated, Self
 
 from txcalc.exact.quantity import Letter, product
-from txcalc.model.parts.base import Part, Place, dim
+from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.rows import Op, Scan, State, Weight, linear
 
 
@@ -26,10 +26,10 @@ class MixtureOfAttention(Part, frozen=True, kw_only=True, tag="moa"):
             raise ValueError(f"top_k {self.top_k.value} is above n_experts {self.n_experts.value}")
         return self
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """The router, the experts' q and o, and k and v."""
-        d_model, heads = (place.d_model,), (self.n_kv_heads, self.head_dim)
-        rows = linear("router", d_model, (self.n_experts,))
+        d_model, heads = (slot.d_model,), (self.n_kv_heads, self.head_dim)
+        rows = linear("router", d_model, (self.n_experts,), role="router")
         rows += linear("q", d_model, heads, copies=self.n_experts, used=self.top_k)
         rows += linear("k", d_model, heads) + linear("v", d_model, heads)
         rows += linear("o", heads, d_model, copies=self.n_experts, used=self.top_k)
@@ -37,12 +37,12 @@ class MixtureOfAttention(Part, frozen=True, kw_only=True, tag="moa"):
             rows.append(Weight(name="o_bias", use="bias", outputs=d_model))
         return rows
 
-    def operations(self, place: Place) -> list[Op | Scan]:
+    def operations(self, slot: Slot) -> list[Op | Scan]:
         """Each expert's queries with keys, and probabilities with values."""
         heads = product(self.top_k, self.n_kv_heads)
         return [Op(name="scores", heads=heads, d_qk=self.head_dim, d_v=self.head_dim)]
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The keys and values of every token."""
-        width = product(self.n_kv_heads, self.head_dim)
-        return [State(name=name, width=width) for name in ("keys", "values")]
+        dims = (self.n_kv_heads, self.head_dim)
+        return [State(name=name, dims=dims) for name in ("keys", "values")]

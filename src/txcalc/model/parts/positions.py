@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from txcalc.exact.quantity import Letter
-from txcalc.model.parts.base import Part, Place, dim
+from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.rows import Weight
 
 
@@ -12,11 +12,11 @@ class Learned(Part, frozen=True, kw_only=True, tag="learned"):
 
     n_positions: Annotated[Letter, dim("rows of the position table")]
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """The table of positions."""
         return [
             Weight(name="positions", use="lookup", inputs=(self.n_positions,),
-                   outputs=(place.d_model,))
+                   outputs=(slot.d_model,))
         ]  # fmt: skip
 
 
@@ -29,7 +29,7 @@ class Relative(Part, frozen=True, kw_only=True, tag="relative"):
     n_buckets: Annotated[Letter, dim("buckets that distances fall into")]
     n_heads: Annotated[Letter, dim("query heads")]
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """The table of score biases."""
         return [
             Weight(name="positions", use="lookup", inputs=(self.n_buckets,),
@@ -40,7 +40,7 @@ class Relative(Part, frozen=True, kw_only=True, tag="relative"):
 class Tableless(Part, frozen=True, kw_only=True):
     """Positions that are computed."""
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """None."""
         return []
 

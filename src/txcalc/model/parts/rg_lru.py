@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from txcalc.exact.quantity import ONE, Letter, product
-from txcalc.model.parts.base import Part, Place, dim, recurrent_state
+from txcalc.exact.quantity import ONE, Letter
+from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv
 from txcalc.model.rows import State, Weight, linear
+from txcalc.workload.reach import FIXED
 
 
 class RgLru(Part, frozen=True, kw_only=True, tag="rg_lru"):
@@ -21,9 +22,9 @@ class RgLru(Part, frozen=True, kw_only=True, tag="rg_lru"):
     gate_dim: Annotated[Letter, dim("width of one block of a gate")]
     d_conv: Annotated[Letter, dim("taps of the short convolution")]
 
-    def weights(self, place: Place) -> list[Weight]:
+    def weights(self, slot: Slot) -> list[Weight]:
         """Both branches in, convolution, gates, decay and out; all but the decay have biases."""
-        d_model, d_inner = (place.d_model,), (self.d_inner,)
+        d_model, d_inner = (slot.d_model,), (self.d_inner,)
         rows = linear("x", d_model, d_inner, bias=True)
         rows += linear("y", d_model, d_inner, bias=True)
         rows += conv(self.d_conv, self.d_inner, bias=True)
@@ -33,9 +34,9 @@ class RgLru(Part, frozen=True, kw_only=True, tag="rg_lru"):
         rows.append(Weight(name="decay", use="elementwise", outputs=d_inner))
         return rows + linear("out", d_inner, d_model, bias=True)
 
-    def state(self, place: Place) -> list[State]:
+    def state(self, slot: Slot) -> list[State]:
         """The convolution's last inputs, and the state in fp32."""
         return [
-            State(name="conv", width=product(self.d_inner, self.d_conv - ONE), span="fixed"),
+            State(name="conv", dims=(self.d_inner, self.d_conv - ONE), reach=FIXED),
             recurrent_state(self.d_inner),
         ]

@@ -4,8 +4,9 @@ from typing import Literal
 
 import msgspec
 
-from txcalc.exact.quantity import ONE, Quantity, product
+from txcalc.exact.quantity import ONE, Quantity
 from txcalc.model.rows import State, Use, Weight
+from txcalc.workload.reach import FIXED
 
 
 class Tensor(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,8 +49,7 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
         """What a sequence keeps for it: a convolution's last inputs."""
         if self.use != "conv":
             return []
-        width = product(self.copies, *self.dims)
-        return [State(name=name, width=width, span="fixed", fmt=self.fmt)]
+        return [State(name=name, dims=(self.copies, *self.dims), reach=FIXED, fmt=self.fmt)]
 
     def _sides(self) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         match self.use:

@@ -33,7 +33,7 @@ def deepseek_v4(c: Config) -> Tree:
     by_id = {k: v for k, v in moe.items() if k != "router_bias"}
     networks = {"hash": by_id, "moe": moe}
     blocks, layers = grid(
-        mixers, _kinds(c, count), networks, mixture_of, norm="rms", hyper=hyper(c)
+        mixers, _kinds(c, count), networks, mixture_of, norm="rms", residual=hyper(c)
     )
     ids = {"expert_ids": {"use": "buffer", "dims": ["vocab", "top_k"]}}
     for block in blocks.values():
@@ -119,7 +119,7 @@ def _hy_v4(c: Config, *, q_rank: int, heads: int) -> Tree:
     ffn_of = kinds(c, count, lambda i: "moe" if i else "dense", key="mlp_layer_types", known=FFN)
     networks = ffns(c, ffn_of, lambda: glu(c), lambda: experts(c, router_bias="buffer"))
     streams = hyper(c) | {"mixed": False}
-    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms", hyper=streams)
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms", residual=streams)
     c.ignore("layer_types", "learnable_sink_init")
     return decoder(c, blocks, layers, tied=False, **_head(c), **unknown_modules(c))
 
@@ -127,7 +127,7 @@ def _hy_v4(c: Config, *, q_rank: int, heads: int) -> Tree:
 def hyper(c: Config) -> Tree:
     """Hyper-connections whose streams are mixed, by the keys of all types that have them."""
     c.ignore("hc_sinkhorn_iters", "hc_eps", "hc_magnitude")
-    return {"n_streams": c.size("hc_mult", default=4), "mixed": True}
+    return {"kind": "hyper", "n_streams": c.size("hc_mult", default=4), "mixed": True}
 
 
 def _head(c: Config) -> Tree:

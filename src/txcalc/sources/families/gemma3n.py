@@ -51,7 +51,7 @@ def _block(c: Config, d_ff: int, copies: int, shares: bool, window: int | None) 
             shares_kv=shares,
         ),
         "ffn": {"kind": "glu", "d_ff": d_ff},
-        "altup": {"n_copies": copies},
+        "residual": {"kind": "altup", "n_copies": copies},
         "tensors": {
             "laurel_left": {"use": "matmul", "dims": [rank, "d_model"]},
             "laurel_right": {"use": "matmul", "dims": ["d_model", rank]},

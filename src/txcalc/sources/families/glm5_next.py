@@ -37,5 +37,5 @@ def glm5_next(c: Config) -> Tree:
     )
     networks = ffns(c, ffn_of, lambda: glu(c), lambda: experts(c, router_bias="buffer"))
     c.ignore("linear_lower_bound")
-    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms", hyper=hyper(c))
+    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms", residual=hyper(c))
     return decoder(c, blocks, layers, tied=False, **unknown_modules(c))

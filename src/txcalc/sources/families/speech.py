@@ -13,7 +13,10 @@ FRAMES = "source counts the encoder's frames, as its convolutions leave them"
 
 
 def whisper(c: Config) -> Tree:
-    """arXiv:2212.04356: keys without bias; the second convolution halves the frames."""
+    """arXiv:2212.04356: keys without bias; the second convolution halves the frames.
+
+    Sound is padded to 30 seconds (section 2.2), so that the encoder's length is fixed.
+    """
     c.ignore("use_weighted_layer_sum", "classifier_proj_size", "median_filter_width")
     c.ignore("apply_spec_augment", "encoder_layerdrop", "decoder_layerdrop", "num_key_value_heads")
     c.ignore_all("mask_time_", "mask_feature_")
@@ -21,8 +24,10 @@ def whisper(c: Config) -> Tree:
     def made(side: Side) -> Made:
         tokens = {"encoder": "max_source_positions", "decoder": "max_target_positions"}[side]
         positions = {"kind": "learned", "n_positions": c.size(tokens)}
+        padded = c.size(tokens) if side == "encoder" else None
+        fields = {"positions": positions, "length": padded, "final_norm": "layer"}
         block = _block(c, side, bias=["q", "v", "o"])
-        return {side: block}, stack(_count(c, side), side, positions=positions, final_norm="layer")
+        return {side: block}, stack(_count(c, side), side, **fields)
 
     stem = {
         **_conv("conv1", "d_model", c.size("num_mel_bins", default=80), taps=3, each=2),

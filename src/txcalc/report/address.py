@@ -1,0 +1,88 @@
+"""The grammar of addresses: ``ACCOUNT.block.NAME.component.row``, words joined by dots.
+
+Below ``block`` the name of a kind of block follows; where a model has one kind alone, or all kinds
+agree, an address may leave it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+_BLOCK = ".block."
+
+
+def account(address: str) -> str:
+    """The first word, the account that answers."""
+    return address.partition(".")[0]
+
+
+def component(name: str) -> str:
+    """The first word of a row's name below its block: ``attention`` of ``attention.q``."""
+    return name.partition(".")[0]
+
+
+def last(address: str) -> str:
+    """The last word."""
+    return address.rpartition(".")[2]
+
+
+def parent(address: str) -> str:
+    """The address without its last word."""
+    return address.rpartition(".")[0]
+
+
+def without_account(address: str) -> str:
+    """The address without its first word."""
+    return address.partition(".")[2]
+
+
+def is_below(address: str, start: str) -> bool:
+    """Whether an address has ``start`` and more words behind it."""
+    return address.startswith(f"{start}.")
+
+
+def next_word(address: str, start: str) -> str:
+    """The word that follows ``start``."""
+    return address.removeprefix(f"{start}.").partition(".")[0]
+
+
+def block(account: str, kind: str) -> str:
+    """The address of one kind of block."""
+    return f"{account}{_BLOCK}{kind}"
+
+
+def with_kinds(address: str, kinds: Iterable[str]) -> list[str]:
+    """An address that leaves out a block's name, with each name put in; none if it has no block."""
+    head, found, tail = f"{address}.".partition(_BLOCK)
+    if not found:
+        return []
+    return [f"{head}{_BLOCK}{kind}.{tail}".rstrip(".") for kind in kinds]
+
+
+def short(address: str, kinds: Sequence[str]) -> str:
+    """An address as it is written: without the block's name where there is one kind alone."""
+    if len(kinds) == 1:
+        head, found, tail = address.partition(f"{_BLOCK}{kinds[0]}")
+        if found:
+            return f"{head}.block{tail}"
+    return address
+
+
+def whole(address: str, root: str, known: Container[str]) -> str:
+    """What an address is a part of: its block, or for a block and all else the total.
+
+    A component's matmul weights belong to the block's, likewise its biases.
+    """
+    words = address.split(".")
+    of_block = ".".join(words[:3])
+    if words[1] != "block" or len(words) == 3:
+        return f"{root}.total"
+    same_kind = f"{of_block}.{words[-1]}"
+    return same_kind if len(words) > 4 and same_kind in known else of_block
+
+
+def levels(address: str, known: Container[str]) -> tuple[int, str]:
+    """How many of the addresses above one are ``known``, and the words it adds to the nearest."""
+    words = address.split(".")
+    above = [n for n in range(2, len(words)) if ".".join(words[:n]) in known]
+    return len(above), " ".join(words[above[-1] if above else 1 :])

@@ -1,0 +1,88 @@
+"""The options of a question, and its letters."""
+
+from __future__ import annotations
+
+import msgspec
+
+from txcalc.errors import OptionError
+from txcalc.exact.quantity import LARGEST, Letter, Number
+from txcalc.workload.formats import size
+from txcalc.workload.passes import Logits, Mla, Phase, Scores
+
+PROMPT = 20
+"""Tokens of a prompt that generation begins with where none is given."""
+
+MEANINGS = {
+    "ctx": "context in tokens",
+    "source": "the encoder's length in tokens",
+    "batch": "sequences at once",
+    "prompt": "prompt in tokens",
+    "new": "tokens generated",
+    "tokens": "tokens of each sequence",
+}
+"""The letters of a question."""
+LETTERS = tuple(name for name in MEANINGS if name != "tokens")
+"""Those that figures depend on; ``tokens`` is of shapes alone."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a model; None stands for the model's own or the account's default."""
+
+    ctx: int | None = None
+    source: int | None = None
+    batch: int = 1
+    prompt: int | None = None
+    new: int = 100
+    tokens: int = 8
+    phase: Phase = "token"
+    scores: Scores = "full"
+    logits: Logits = "all"
+    macs: bool = False
+    mla: Mla | None = None
+    dtype: str = "fp16"
+    weights: str | None = None
+    kv: str | None = None
+
+    def __post_init__(self) -> None:
+        """Rejects values that are invalid for every figure.
+
+        Raises:
+            OptionError: a length or a batch that is not positive, or an unknown number format.
+        """
+        for name in MEANINGS:
+            if (value := getattr(self, name)) is not None:
+                positive(name, value)
+        for fmt in (self.dtype, self.weights, self.kv):
+            if fmt is not None:
+                size(fmt, "", "elements")
+
+    @property
+    def weight_bytes(self) -> Letter:
+        """Bytes of one parameter."""
+        return size(self.weights or self.dtype, "weight_bytes", "parameters")
+
+    @property
+    def kv_bytes(self) -> Letter:
+        """Bytes of one element of the cache."""
+        return size(self.kv or self.dtype, "kv_bytes", "elements")
+
+    @property
+    def activation_bytes(self) -> Letter:
+        """Bytes of one element between two products."""
+        return size(self.dtype, "activation_bytes", "elements")
+
+
+def positive(name: str, value: object) -> Letter:
+    """A letter of the question.
+
+    Raises:
+        OptionError: no whole number, or one below 1 or above 10^15.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
+        raise OptionError(f"--{name} {value}: a whole number from 1 to 10^15 is needed")
+    return letter(name, value)
+
+
+def letter(name: str, value: Number) -> Letter:
+    """A letter of the question, with its meaning."""
+    return Letter(value, name, about=MEANINGS[name])
