@@ -63,7 +63,7 @@ def fields() -> str:
     return "\n".join(_described(title, struct) for title, struct in structs)
 
 
-_AS_WRITTEN = {"stacks": "layers`, `encoder", "embed": "embedding", "extra": "tensors"}
+_AS_WRITTEN = {"stacks": "layers`, `encoder"}
 """Fields of a model that a file calls otherwise."""
 
 

@@ -89,8 +89,9 @@ def test_an_sdist_holds_what_its_own_tests_need(built: Path) -> None:
     (path,) = (built / "sdist").glob("*.tar.gz")
     with tarfile.open(path) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
-    for name in ("README.md", "CHANGELOG.md", "LICENSE", ".ci/run", "scripts/refresh_docs.py",
-                 "docs/concurrency.svg", "tests/test_packaging.py"):  # fmt: skip
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", ".ci/run",
+                 "scripts/refresh_docs.py", "docs/concurrency.svg",
+                 "tests/test_packaging.py"):  # fmt: skip
         assert name in names
 
 
