@@ -14,9 +14,9 @@ import msgspec
 def _commands() -> list[Any]:
     from typer.main import get_command
 
-    from txcalc.cli.commands import app
+    from txcalc.cli.app import application
 
-    return [*get_command(app).commands.values()]
+    return [*get_command(application([])).commands.values()]
 
 
 def commands() -> str:

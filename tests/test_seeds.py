@@ -11,6 +11,7 @@ import yaml
 
 from tests.support.reckoning import Names, reckon
 from tests.support.running import DATA, MODELS, answer, data, get, named
+from txcalc.accounts import registry
 
 SEEDS: list[dict[str, Any]] = yaml.safe_load((DATA / "seeds.yaml").read_text("utf-8"))
 UNITS = {
@@ -31,7 +32,19 @@ class Figures(dict[str, Fraction]):
         return True
 
     def __missing__(self, address: str) -> Fraction:
-        return Fraction(get(self._model, address, *self._options))
+        return Fraction(get(self._model, address, *read_by(address, self._options)))
+
+
+def read_by(address: str, options: list[object]) -> list[object]:
+    """Those of some options, each with its value, that the account of an address reads."""
+    reads = ("set", *registry.declared(registry.account_of(address)).reads)
+    words: list[object] = []
+    is_read = False
+    for word in options:
+        if str(word).startswith("--"):
+            is_read = str(word).removeprefix("--") in reads
+        words += [word] * is_read
+    return words
 
 
 def asked(row: dict[str, Any]) -> Fraction:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from txcalc.accounts import registry
-from txcalc.accounts.options import question
+from txcalc.accounts.options import question_for
 from txcalc.errors import AddressError, OptionError, nearest
 from txcalc.exact.polynomial import compiled
 from txcalc.exact.printing import symbolic
@@ -119,7 +119,8 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
         RefusedError: a figure that the model cannot have.
     """
     _texts("an address", address)
-    return registry.report_of(address, _loaded(model), question(options)).find(address).value
+    question = question_for(options, [address], sign="")
+    return registry.report_of(address, _loaded(model), question).find(address).value
 
 
 def function(
@@ -127,7 +128,7 @@ def function(
 ) -> Callable[..., Number]:
     """The same derivation as a function of letters (``ctx``, ``batch``, ...), by position or name.
 
-    Of a letter that the figure does not depend on, it is constant.
+    Constant in letters that the figure does not use.
 
     Raises:
         AddressError: no such figure, or more than one.
@@ -142,7 +143,8 @@ def function(
         if letters.count(letter) + (letter in options) > 1:
             raise OptionError(f"the letter {letter!r} is given twice")
     given = options | {letter: getattr(Question(), letter) or 1 for letter in letters}
-    figure = registry.report_of(address, _loaded(model), question(given)).find(address)
+    question = question_for(given, [address], sign="")
+    figure = registry.report_of(address, _loaded(model), question).find(address)
     inner = compiled(figure, letters)
 
     def of_letters(*values: int, **named: int) -> Number:
@@ -191,7 +193,8 @@ def generation(model: Model | str, **options: Any) -> Answer:
 
 
 def _answer(account: str, model: Model | str, options: dict[str, Any]) -> Answer:
-    return Answer(registry.account(account, _loaded(model), question(options)), account)
+    question = question_for(options, [account], sign="")
+    return Answer(registry.account(account, _loaded(model), question), account)
 
 
 def _loaded(model: Model | str) -> Model:

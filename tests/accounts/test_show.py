@@ -15,7 +15,8 @@ def test_the_brief_is_what_each_account_says(name: str) -> None:
         brief
     )
     for address, value in brief.items():
-        assert get(name, address, *phase) == value, address
+        options = phase if address.startswith("flops.") else ()
+        assert get(name, address, *options) == value, address
 
 
 def test_an_encoder_alone_is_told_what_it_lacks() -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from txcalc.accounts import registry
-from txcalc.cli import commands, main
+from txcalc.cli import main
 from txcalc.errors import TxcalcError
 from txcalc.model.model import Model
 from txcalc.report.report import Report
@@ -56,14 +56,11 @@ def run(*arguments: object, encoding: str = "utf-8") -> Run:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding, newline="") for _ in range(2))
     err.reconfigure(errors="backslashreplace")
     argv = ["txcalc", *map(str, arguments)]
-    every = list(commands.app.registered_commands)
     with mock.patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
             code = end.code
-        finally:
-            commands.app.registered_commands = every
     return Run(int(code or 0), *map(_written, (out, err)))
 
 

@@ -232,7 +232,7 @@ def test_a_bad_axis_is_refused(texts: list[str]) -> None:
         (["params.total", "--over", "pattern=1:2"], "layers.pattern is no dimension"),
         (["params.total", "--over", "attention.kind=1:2"], "attention.kind is no dimension"),
         (["params.total", "--over", "n_heads=96,97"], "--over n_heads=97: "),
-        (["params.totl", "--over", "ctx=1:2"], "no figure 'params.totl'"),
+        (["flops.totl", "--over", "ctx=1:2"], "no figure 'flops.totl'"),
         (["flops.total", "--over", "ffn.kind=1"], "blocks.decoder.ffn.kind"),
         (["flops.total", "--over", "model=gpt3,tyo"], "'tyo'"),
         (["flops.total", "--over", "scores=full,causal"], "'full' is no whole number"),
@@ -316,7 +316,7 @@ def test_sizes_past_those_checked_first_are_checked_too(monkeypatch: pytest.Monk
     assert ran.code == 2
     assert "n_experts=2 changes the structure" in ran.err
     assert ran.out.splitlines()[1].startswith("200,")
-    ran = run("sweep", "toy", "params.total", "--over", "n_heads=4,8,3", "--over", "ctx=1,2",
+    ran = run("sweep", "toy", "flops.total", "--over", "n_heads=4,8,3", "--over", "ctx=1,2",
               "--format", "csv")  # fmt: skip
     assert (ran.code, len(ran.out.splitlines())) == (2, 5)
 

@@ -42,7 +42,7 @@ def number(quantity: Quantity) -> object:
     return quantity.value
 
 
-@pytest.mark.parametrize(("reach", "visible"), VISIBLE, ids=repr)
+@pytest.mark.parametrize(("reach", "visible"), VISIBLE)
 @pytest.mark.parametrize("ctx", [1, 2, 4, 5, 8, 13])
 def test_a_mask_leaves_the_keys_that_a_list_of_pairs_has(
     reach: All, visible: Callable[[int], int], ctx: int
@@ -52,7 +52,7 @@ def test_a_mask_leaves_the_keys_that_a_list_of_pairs_has(
     assert number(reach.mean(const(ctx)) * const(ctx)) == pairs
 
 
-@pytest.mark.parametrize(("reach", "visible"), VISIBLE, ids=repr)
+@pytest.mark.parametrize(("reach", "visible"), VISIBLE)
 @pytest.mark.parametrize(("first", "last"), [(1, 9), (2, 9), (5, 10), (9, 33), (4, 4)])
 def test_steps_are_their_sum_one_by_one(
     reach: All, visible: Callable[[int], int], first: int, last: int
@@ -97,14 +97,14 @@ def test_a_cache_keeps_what_later_queries_attend_to(tokens: int) -> None:
     assert number(FIXED.kept(const(tokens))) == 1
 
 
-@pytest.mark.parametrize("reach", [Entries(const(3)), Open(const(3))], ids=repr)
+@pytest.mark.parametrize("reach", [Entries(const(3)), Open(const(3))])
 @pytest.mark.parametrize("tokens", [2, 4, 9])
 def test_growth_is_the_mean_over_a_block(reach: Kept, tokens: int) -> None:
     over_a_block = reach.kept(const(tokens + 3)) - reach.kept(const(tokens))
     assert reach.growth(const(tokens)) * const(3) == over_a_block
 
 
-@pytest.mark.parametrize("reach", [ALL, WINDOW, CHUNK], ids=repr)
+@pytest.mark.parametrize("reach", [ALL, WINDOW, CHUNK])
 @pytest.mark.parametrize("tokens", [1, 3, 4, 9])
 def test_growth_is_what_one_more_token_adds(reach: Kept, tokens: int) -> None:
     assert reach.growth(const(tokens)) == reach.kept(const(tokens + 1)) - reach.kept(const(tokens))

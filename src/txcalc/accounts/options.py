@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
 from txcalc.report.format import whole
 from txcalc.validation import told
@@ -15,16 +16,15 @@ KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in 
 """The options that figures depend on."""
 
 
-def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Question:
-    """The question that options make; ``beside`` are other names that its caller reads itself.
+def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Question:
+    """The question that options make; ``beside`` are names that may stand among them elsewhere.
 
     Raises:
         OptionError: a name that is not known, or a value of another type.
     """
-    known = [*KNOWN, *beside]
     for name in options:
-        if name not in known:
-            raise OptionError(f"no option {name!r}{nearest(name, known)}")
+        if name not in KNOWN:
+            raise OptionError(f"no option {name!r}{nearest(name, [*KNOWN, *beside])}")
     try:
         return msgspec.convert(options, Question)
     except UnicodeEncodeError:
@@ -34,6 +34,20 @@ def question(options: Mapping[str, object], beside: Sequence[str] = ()) -> Quest
         raise OptionError(
             f"option {name}={options[name]}: {problem.partition(', not ')[0]}"
         ) from None
+
+
+def question_for(
+    options: Mapping[str, object], addresses: Iterable[str], *, sign: str = "--"
+) -> Question:
+    """The question that options make for some addresses; ``sign`` is written before a name.
+
+    Raises:
+        OptionError: what :func:`question` refuses, or an option that no account of them reads.
+        AddressError: no account begins like one of them.
+    """
+    made = question(options)
+    registry.refuse_unread(options, addresses, sign)
+    return made
 
 
 def typed(value: object) -> object:

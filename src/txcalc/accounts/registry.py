@@ -81,4 +81,6 @@ def refuse_unread(options: Iterable[str], addresses: Iterable[str], sign: str = 
         if option not in read:
             listed = ", ".join(sign + name for name in read) or "no option"
             verb = "reads" if len(names) == 1 else "read"
-            raise OptionError(f"{sign}{option}: {' and '.join(names)} {verb} {listed}")
+            raise OptionError(
+                f"{sign}{option} changes nothing here: {' and '.join(names)} {verb} {listed}"
+            )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from txcalc.accounts import concurrency, flops, generation, intensity, kvcache, params
 from txcalc.accounts.account import Account
 from txcalc.errors import RefusedError
@@ -19,6 +17,7 @@ _BRIEF = (
     "weights.bytes", "concurrency.ratio", "concurrency.crossover",
     "generation.tokens.ratio", "generation.flops.ratio",
 )  # fmt: skip
+READS = ("ctx", "batch", "source", "prompt", "new", "dtype", "weights", "kv")
 
 
 def report(model: Model, question: Question) -> Report:
@@ -26,8 +25,8 @@ def report(model: Model, question: Question) -> Report:
     figures: Figures = {}
     assumptions: dict[str, None] = {}
     warnings: dict[str, None] = {}
-    phase = question.phase if model.has_decoder else "prefill"
-    asked = msgspec.structs.replace(question, phase=phase)
+    read = {name: getattr(question, name) for name in READS}
+    asked = Question(**read, phase="token" if model.has_decoder else "prefill")
     for each in (params, flops, kvcache, intensity, concurrency, generation):
         try:
             part = each.report(model, asked)
@@ -48,4 +47,4 @@ def report(model: Model, question: Question) -> Report:
     )
 
 
-ACCOUNT = Account(reads=("ctx", "source", "dtype", "weights", "kv"), make=report, one=True)
+ACCOUNT = Account(reads=READS, make=report, one=True)

@@ -31,6 +31,7 @@ def check(claim: Claim, place: Place) -> Verdict:
         _consistent(claim)
         asked = _Asked(claim, os.path.dirname(place.file))
         computed = evaluate(claim.claim, asked.figure)
+        asked.refuse_unread()
         written = read(claim.value, computed.unit)
         problem = _problem(claim, written, computed)
         formulas = asked.formulas() if problem else []
@@ -62,24 +63,28 @@ class _Asked:
     """The figures that a claim is about, each account asked once."""
 
     def __init__(self, claim: Claim, folder: str) -> None:
-        self._model, self._question = _ask(claim, folder)
+        self._model, self._question, self._given = _read(claim, folder)
         self._reports: dict[str, Report] = {}
         self._addresses: dict[str, None] = {}
 
     def figure(self, address: str) -> Quantity:
         """The quantity at an address."""
-        account = address.partition(".")[0]
+        account = registry.account_of(address)
         if account not in self._reports:
-            self._reports[account] = registry.report_of(address, self._model, self._question)
+            self._reports[account] = registry.account(account, self._model, self._question)
         figure = self._reports[account].find(address)
         self._addresses[address] = None
         return figure
+
+    def refuse_unread(self) -> None:
+        """Refuses options that no account of the claim reads."""
+        registry.refuse_unread(self._given, self._addresses, "")
 
     def formulas(self) -> list[Formula]:
         """How each of them came to be, as far as it fits a line."""
         found = []
         for address in self._addresses:
-            report = self._reports[address.partition(".")[0]]
+            report = self._reports[registry.account_of(address)]
             top = explain(report, address).steps[0]
             found.append(Formula(address, top.formula, top.substituted))
         return found
@@ -159,7 +164,8 @@ def _consistent(claim: Claim) -> None:
             raise OptionError(f"{name} means nothing where {owner} is {getattr(claim, owner)}")
 
 
-def _ask(claim: Claim, folder: str) -> tuple[Model, Question]:
+def _read(claim: Claim, folder: str) -> tuple[Model, Question, list[str]]:
+    """The model, the question, and the names of its options."""
     options = dict(claim.options)
     changes = options.pop("set", [])
     changes = [changes] if isinstance(changes, str) else changes
@@ -169,7 +175,7 @@ def _ask(claim: Claim, folder: str) -> tuple[Model, Question]:
     if not isinstance(type_, str | None):
         raise OptionError("options: type is a word")
     asked = question({name: typed(value) for name, value in options.items()}, _BESIDE)
-    return load(_found(claim.model, folder), changes, type_=type_), asked
+    return load(_found(claim.model, folder), changes, type_=type_), asked, list(options)
 
 
 def _found(name: str, folder: str) -> str:

@@ -4,23 +4,18 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from txcalc.cli import commands as _commands
-from txcalc.cli import tools as _tools
-from txcalc.cli.app import app
+from txcalc.cli.app import application
 from txcalc.errors import TxcalcError
 
-__all__ = ["_commands", "_tools", "app", "main"]
+__all__ = ["main"]
 
 
 def main() -> NoReturn:
     """The entry point: exit code 2 for bad input, 130 after Ctrl-C, and never a traceback."""
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    commands = app.registered_commands
-    called = [command for command in commands if command.name in sys.argv[1:2]]
-    # Building the parsers of all the other commands takes 6 ms.
-    app.registered_commands = called or commands
+    words = sys.argv[1:] or ["-h"]
     try:
-        done = app(sys.argv[1:] or ["-h"], prog_name="txcalc", standalone_mode=False)
+        done = application(words)(words, prog_name="txcalc", standalone_mode=False)
         raise SystemExit(done if sys.argv[1:] else 2)
     except TxcalcError as error:
         _fail(str(error), error.exit_code)
@@ -30,8 +25,6 @@ def main() -> NoReturn:
         if isinstance(getattr(error, "exit_code", None), int):
             _fail_usage(error)
         _fail(f"a fault of txcalc itself, please report it: {type(error).__name__}: {error}", 70)
-    finally:
-        app.registered_commands = commands
 
 
 def _fail_usage(error: Any) -> NoReturn:

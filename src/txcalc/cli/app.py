@@ -1,20 +1,73 @@
-"""The application that commands register with."""
+"""The application: its commands, of which only the one that is called is built."""
 
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 import txcalc
 
-app = typer.Typer(
-    help=txcalc.__doc__,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+ACCOUNTS = {
+    "params": "Parameters by component, and in total.",
+    "flops": "FLOPs of a token or a pass, with the score products.",
+    "kvcache": "Bytes of KV cache, and which layers keep them.",
+    "intensity": "FLOPs per byte moved, prefill against decode.",
+    "concurrency": "How many sequences outweigh the weights.",
+    "generation": "What a cache saves when text is generated.",
+    "shapes": "The shape at every point of a block.",
+    "show": "A model on one screen: every account in brief.",
+}
+TOOLS = {
+    "models": "The bundled models by kind, with totals and sources.",
+    "import": "The YAML description that a config.json means.",
+    "get": "One number and nothing else.",
+    "explain": "How a figure came to be: formula, steps and letters.",
+    "sweep": "Figures over ranges of letters, dimensions and models.",
+    "check": "Documented numbers against computed ones.",
+}
+COMMANDS = ACCOUNTS | TOOLS
+"""Every command by name, with its help in one line."""
 
 
-@app.callback(invoke_without_command=True)
+def application(words: list[str]) -> typer.Typer:
+    """The command line that ``words`` call.
+
+    A command's module is imported where it is called, or where all are (no words); of the others
+    only names and helps are known.
+    """
+    app = typer.Typer(
+        help=txcalc.__doc__,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    called = next((word for word in words if not word.startswith("-")), "")
+    all_of_them = not words or "_TXCALC_COMPLETE" in os.environ
+    for name in [called] if called in COMMANDS else COMMANDS:
+        function = _command(name) if all_of_them or name == called else _unbuilt
+        app.command(name, help=COMMANDS[name])(function)
+    return app
+
+
+def _command(name: str) -> Callable[..., None]:
+    """The function of a command, its module imported only now."""
+    if name in ACCOUNTS:
+        from txcalc.cli.accounts import command
+
+        return command(name)
+    from txcalc.cli.tools import COMMANDS
+
+    return COMMANDS[name]
+
+
+def _unbuilt() -> None:
+    """A command in a list of commands."""
+
+
 def _root(
     version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
 ) -> None:

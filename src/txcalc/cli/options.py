@@ -1,11 +1,12 @@
 """The arguments and options that commands share, each said once."""
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from txcalc.accounts import registry
+from txcalc.accounts.options import KNOWN
 from txcalc.errors import TxcalcError
 from txcalc.render.text import Format
 from txcalc.report.format import whole
@@ -80,35 +81,44 @@ Depth = Annotated[
     int | None, _number(metavar="N", help="levels of names; default: as a line allows")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
-Ctx = Annotated[
-    int | None,
-    _number(metavar="T", help="context in tokens; default: the model's own"),
-]
-Source = Annotated[
-    int | None,
-    _number(metavar="S", help="the encoder's length in tokens; default: ctx"),
-]
-Batch = Annotated[int, _number(metavar="B", help="sequences at once")]
-Prompt = Annotated[
-    int | None,
-    _number(metavar="P", help=f"prompt; default: ctx, {PROMPT} for generation"),
-]
-New = Annotated[int, _number(metavar="N", help="tokens to generate")]
-Tokens = Annotated[int, _number(metavar="T", help="tokens of each sequence")]
-PhaseOption = Annotated[Phase, typer.Option(help="what is run")]
-ScoresOption = Annotated[Scores, typer.Option(help="which attention products count")]
-LogitsOption = Annotated[Logits, typer.Option(help="positions whose logits are computed")]
-MlaOption = Annotated[
-    Mla | None,
-    typer.Option(
-        "--mla", help="form of latent attention; default: absorbed in decode, else expanded"
+
+
+def _asked(kind: Any, option: Any, default: object = None) -> Any:
+    """An option of a question: None where it is not given, its default in the help."""
+    option.help += "" if default is None else f"; default: {default}"
+    return Annotated[kind | None, option]
+
+
+_DEFAULT = Question()
+_option = typer.Option
+QUESTION: dict[str, Any] = {
+    "ctx": _asked(int, _number(metavar="T", help="context in tokens; default: the model's own")),
+    "source": _asked(
+        int,
+        _number(
+            metavar="S",
+            help="the encoder's length in tokens; default: what inputs are padded to, else ctx",
+        ),
     ),
-]
-Macs = Annotated[bool, typer.Option("--macs", help="multiply-adds instead of FLOPs")]
-Dtype = Annotated[str, typer.Option(metavar="FMT", help=f"number format: {', '.join(FORMATS)}")]
-Weights = Annotated[
-    str | None, typer.Option(metavar="FMT", help="format of the weights; default: --dtype")
-]
-Kv = Annotated[
-    str | None, typer.Option("--kv", metavar="FMT", help="format of the cache; default: --dtype")
-]
+    "batch": _asked(int, _number(metavar="B", help="sequences at once"), _DEFAULT.batch),
+    "prompt": _asked(
+        int, _number(metavar="P", help=f"prompt; default: ctx, {PROMPT} for generation")
+    ),
+    "new": _asked(int, _number(metavar="N", help="tokens to generate"), _DEFAULT.new),
+    "tokens": _asked(int, _number(metavar="T", help="tokens of each sequence"), _DEFAULT.tokens),
+    "phase": _asked(Phase, _option(help="what is run"), _DEFAULT.phase),
+    "scores": _asked(Scores, _option(help="which attention products count"), _DEFAULT.scores),
+    "logits": _asked(Logits, _option(help="positions whose logits are computed"), _DEFAULT.logits),
+    "macs": Annotated[bool, _option("--macs", help="multiply-adds instead of FLOPs")],
+    "mla": _asked(
+        Mla, _option(help="form of latent attention; default: absorbed in decode, else expanded")
+    ),
+    "dtype": _asked(
+        str, _option(metavar="FMT", help=f"number format: {', '.join(FORMATS)}"), _DEFAULT.dtype
+    ),
+    "weights": _asked(str, _option(metavar="FMT", help="format of the weights; default: --dtype")),
+    "kv": _asked(str, _option(metavar="FMT", help="format of the cache; default: --dtype")),
+}
+"""The options of a question by name."""
+FIGURE = tuple(name for name in QUESTION if name in KNOWN)
+"""Those that one figure may depend on."""

@@ -2,14 +2,15 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from txcalc.accounts import registry
 from txcalc.errors import OptionError
 from txcalc.model.model import Model
-from txcalc.render.text import Format, Layout, render
+from txcalc.render.text import Format, render
+from txcalc.report.report import Layout
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
@@ -34,13 +35,14 @@ class Models(NamedTuple):
 def answer(
     account: str,
     models: Models,
-    question: Question,
+    given: Mapping[str, Any],
     fmt: Format,
     layout: Layout = "figures",
     *,
     explain: bool = False,
 ) -> None:
     """Asks one account about every model, and prints the answer once all of it is there."""
+    question = Question(**given)
     reports = [registry.account(account, model, question) for model in models.load()]
     warnings = [warning for report in reports for warning in report.warnings]
     emit(render(reports, fmt, layout, explain=explain), warnings)
@@ -78,7 +80,7 @@ def _close_quietly() -> None:
 
 
 def _encodable(text: str) -> str:
-    """The text in signs that standard output can encode."""
+    """The text in characters that standard output can encode."""
     encoding = sys.stdout.encoding or "utf-8"
     try:
         text.encode(encoding)

@@ -1,14 +1,16 @@
-"""Commands about one figure or one file: get, explain, sweep, import, check."""
+"""Commands about one figure, one file, or the bundled models."""
 
 from typing import Annotated, Literal
 
 import typer
 
 from txcalc.accounts import registry
+from txcalc.accounts.catalogue import Kind
+from txcalc.accounts.options import question_for
 from txcalc.cli import options as opt
-from txcalc.cli.app import app
-from txcalc.cli.asking import FIGURE, asking
 from txcalc.cli.output import Models, emit, warn
+from txcalc.cli.signature import Command, Given, with_options
+from txcalc.errors import UnknownModelError
 from txcalc.workload.question import Question
 
 ExplainFormat = Literal["table", "json"]
@@ -16,13 +18,36 @@ CheckFormat = Literal["table", "json", "github"]
 SweepFormat = Literal["table", "csv", "json"]
 
 
-@app.command("import")
+def models(
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+    ] = None,
+    kind: Annotated[Kind | None, typer.Option(help="only models of a kind")] = None,
+    explain: opt.Explain = False,
+    fmt: opt.FormatOption = "table",
+) -> None:
+    """Lists the bundled models, each with its kind as ``catalogue`` finds it."""
+    from txcalc.render.text import render
+    from txcalc.sources import bundled
+    from txcalc.sources.loading import load
+
+    named = [n for n in bundled.names() if not having or any(text in n for text in having)]
+    reports = [registry.account("catalogue", load(name), Question()) for name in named]
+    if kind:
+        reports = [report for report in reports if report.notes["params.total"] == kind]
+    if not reports:
+        raise UnknownModelError(
+            f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
+        )
+    emit(render(reports, fmt, "catalogue", explain=explain), [])
+
+
 def import_(
     model: opt.ModelArgument,
     type_: opt.Type = None,
     strict: opt.Strict = False,
 ) -> None:
-    """The YAML description that a config.json means."""
+    """Writes the description as it is before any edit."""
     from txcalc.sources.loading import read
     from txcalc.sources.yaml import dump
 
@@ -30,51 +55,45 @@ def import_(
     emit(dump(tree), warnings)
 
 
-@app.command("get")
-@asking(*FIGURE, one=True)
 def get(
     models: Models,
     address: opt.Address,
-    question: Question,
+    given: Given,
     exact: Annotated[
         bool, typer.Option("--exact", help="a number that is no integer as n/d")
     ] = False,
     explain: opt.Explain = False,
 ) -> None:
-    """One number and nothing else."""
+    """Prints a figure; with ``--explain`` its formula behind it."""
     from txcalc.exact.printing import substituted, symbolic
     from txcalc.report.format import plain
 
     [loaded] = models.load()
-    report = registry.report_of(address, loaded, question)
+    report = registry.report_of(address, loaded, question_for(given, [address]))
     figure = report.find(address)
-    told = [plain(figure.value, as_fraction=exact)]
+    shown = [plain(figure.value, as_fraction=exact)]
     if explain:
-        told += [symbolic(figure), substituted(figure)]
-    emit(" = ".join(told) + "\n", report.warnings)
+        shown += [symbolic(figure), substituted(figure)]
+    emit(" = ".join(shown) + "\n", report.warnings)
 
 
-@app.command("explain")
-@asking(*FIGURE, one=True)
 def explain(
     models: Models,
     address: opt.Address,
-    question: Question,
+    given: Given,
     depth: opt.Depth = None,
     fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
 ) -> None:
-    """How a figure came to be: formula, steps and letters."""
+    """Explains one figure down to the letters it is made of."""
     from txcalc.render.explanation import as_json, as_table
     from txcalc.report.explain import explain as explained
 
     [loaded] = models.load()
-    report = registry.report_of(address, loaded, question)
+    report = registry.report_of(address, loaded, question_for(given, [address]))
     explanation = explained(report, address, depth)
     emit(as_json(explanation) if fmt == "json" else as_table(explanation), report.warnings)
 
 
-@app.command("sweep")
-@asking(*FIGURE, one=True)
 def sweep(
     models: Models,
     addresses: Annotated[
@@ -89,17 +108,17 @@ def sweep(
             "several form a product, the last varies fastest",
         ),
     ] = None,
-    question: Question,
+    given: Given,
     fmt: Annotated[SweepFormat, typer.Option("--format", help="json is a line a point")] = "table",
 ) -> None:
-    """Figures over ranges of letters, dimensions and models."""
+    """Writes a point a line, as they come, or a table of few."""
     from txcalc.cli.stream import stream
     from txcalc.sweep.axes import axes
     from txcalc.sweep.sweep import Sweep
 
     [model] = models.names or []
     swept = Sweep(
-        model, addresses, axes(over or []), question, models.changes or (),
+        model, addresses, axes(over or []), given, models.changes or (),
         type_=models.type_, strict=models.strict,
     )  # fmt: skip
     if fmt == "table":
@@ -111,7 +130,6 @@ def sweep(
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
 
 
-@app.command("check")
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILE_OR_FOLDER...")],
     write: Annotated[
@@ -119,7 +137,7 @@ def check(
     ] = False,
     fmt: Annotated[CheckFormat, typer.Option("--format", help="how it is written")] = "table",
 ) -> None:
-    """Documented numbers against computed ones."""
+    """Exits with 1 for a claim that does not hold, 2 for one that cannot be read."""
     from txcalc.claims.files import verdicts
     from txcalc.render.verdicts import as_github, as_json, as_table
 
@@ -133,3 +151,17 @@ def check(
     wrong = [verdict for verdict in found if not verdict.holds]
     if wrong:
         raise typer.Exit(2 if any(verdict.unreadable for verdict in wrong) else 1)
+
+
+def _about_figures(command: Command) -> Command:
+    return with_options(command, reads=opt.FIGURE, one=True)
+
+
+COMMANDS: dict[str, Command] = {
+    "models": models,
+    "import": import_,
+    "get": _about_figures(get),
+    "explain": _about_figures(explain),
+    "sweep": _about_figures(sweep),
+    "check": check,
+}

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
-from txcalc.render.text import Layout
 from txcalc.render.values import rows
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 _COLUMNS = ("model", "address", "value", "unit", "exact")
 _TENSORS = ("dims", "copies", "count")

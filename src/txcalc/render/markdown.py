@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txcalc.render.sheet import Sheet, pictures, sheets
-from txcalc.render.text import Layout
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 
 def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from txcalc.exact.quantity import Quantity, product
-from txcalc.render.text import Layout
 from txcalc.report.format import binary, cell, decimal, percent, short
-from txcalc.report.report import Held, Report
+from txcalc.report.report import Held, Layout, Report
 
 BAR_WIDTH = 40
 _SHARE_NOTE = [

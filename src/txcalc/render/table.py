@@ -14,9 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from txcalc.render.sheet import Sheet, pictures, sheets
-from txcalc.render.text import Layout
 from txcalc.render.wrap import wrapped
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 WIDTH = 80
 _ENDLESS = 10_000

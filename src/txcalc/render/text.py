@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Literal
 
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 Format = Literal["table", "json", "csv", "markdown"]
-Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue"]
 
 
 def render(

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from txcalc.exact.quantity import Quantity, is_estimate, product
-from txcalc.render.text import Layout
 from txcalc.report.format import plain
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 
 def rows(report: Report, layout: Layout, *, explain: bool = False) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,8 @@ from math import prod
 
 import msgspec
 
+from txcalc.accounts.options import question_for
+from txcalc.accounts.registry import refuse_unread
 from txcalc.errors import OptionError
 from txcalc.sources import edits
 from txcalc.sources.loading import read
@@ -52,15 +54,23 @@ class Sweep:
     """
 
     def __init__(
-        self, model: str, addresses: Sequence[str], axes: Sequence[Axis], question: Question,
-        changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        model: str,
+        addresses: Sequence[str],
+        axes: Sequence[Axis],
+        given: Mapping[str, object] = {},
+        changes: Sequence[str] = (),
+        *,
+        type_: str | None = None,
+        strict: bool = False,
+    ) -> None:
         self.model, self.addresses, self.axes = model, addresses, axes
-        self._question, self._changes = question, changes
+        self._given, self._changes = given, changes
         self._type, self._strict = type_, strict
         self.derived: dict[str, Sized] = {}
         self.warnings: list[str] = []
-        self._given_once()
+        self._check_names()
+        self._question = question_for(given, addresses)
         fixed = [axis for axis in axes if axis.name not in LETTERS]
         first: Point = {axis.name: axis.values[0] for axis in axes}
         names = [axis.name for axis in fixed]
@@ -134,15 +144,16 @@ class Sweep:
     def _asked(self, letters: Iterable[tuple[str, Value]]) -> Question:
         return msgspec.structs.replace(self._question, **dict(letters))
 
-    def _given_once(self) -> None:
-        """Refuses an address that stands twice, and a letter that an option has set already."""
+    def _check_names(self) -> None:
+        """Refuses what stands twice, and a letter that no account of the addresses reads."""
         for address in self.addresses:
             if list(self.addresses).count(address) > 1:
                 raise OptionError(f"the address {address!r} is given twice")
-        for axis in self.axes:
-            name = axis.name
-            if name in LETTERS and getattr(self._question, name) != getattr(Question(), name):
+        letters = [axis.name for axis in self.axes if axis.name in LETTERS]
+        for name in letters:
+            if name in self._given:
                 raise OptionError(f"--{name} and --over {name} are both given: one of them")
+        refuse_unread(letters, self.addresses, "--over ")
 
 
 def _points(axes: Sequence[Axis]) -> Iterator[tuple[Value, ...]]:

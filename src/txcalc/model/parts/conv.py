@@ -22,7 +22,7 @@ def conv_state(taps: Quantity, channels: Quantity) -> State:
 
 
 class ShortConv(Part, frozen=True, kw_only=True, tag="short_conv"):
-    """A gated short convolution in slot of attention, as in LFM2 (arXiv:2511.23404)."""
+    """A gated short convolution in place of attention, as in LFM2 (arXiv:2511.23404)."""
 
     d_conv: Annotated[Letter, dim("taps of the short convolution")]
     bias: bool = False

@@ -1,4 +1,4 @@
-"""RWKV-4: a recurrence in slot of attention, and an FFN that sees the token before."""
+"""RWKV-4: a recurrence in place of attention, and an FFN that sees the token before."""
 
 from typing import Annotated
 

@@ -1,0 +1,112 @@
+"""What accounts declare of themselves is true, and options that none of them reads are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import txcalc
+from tests.support.running import report, run
+from txcalc.accounts import registry
+from txcalc.cli.app import ACCOUNTS
+from txcalc.errors import OptionError, TxcalcError
+from txcalc.workload.question import Question
+
+OTHER: dict[str, Any] = {
+    "ctx": 77, "source": 33, "batch": 3, "prompt": 7, "new": 9, "tokens": 5, "phase": "prefill",
+    "scores": "causal", "logits": "last", "macs": True, "mla": "absorbed", "dtype": "fp32",
+    "weights": "int8", "kv": "int4",
+}  # fmt: skip
+"""Another value than the default of each option."""
+MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b")
+NAMES = sorted({*registry.WITH_FIGURES, *ACCOUNTS})
+
+
+def answers(account: str, name: str, **options: Any) -> object:
+    try:
+        made = report(account, txcalc.load(name), **options)
+    except TxcalcError as error:
+        return str(error)
+    return made.figures, {address: [d.value for d in s] for address, s in made.shapes.items()}
+
+
+def test_every_option_has_another_value() -> None:
+    assert tuple(OTHER) == Question.__struct_fields__
+    assert all(value != getattr(Question(), name) for name, value in OTHER.items())
+
+
+@pytest.mark.parametrize("account", NAMES)
+def test_an_account_is_moved_by_what_it_reads_and_by_nothing_else(account: str) -> None:
+    """In one of some models and phases each option that is read changes a figure."""
+    reads = set(registry.declared(account).reads)
+    moving = set()
+    for name in MODELS:
+        for phase in ("token", "prefill") if "phase" in reads else ("token",):
+            base = answers(account, name, phase=phase, ctx=2000)
+            for option, value in OTHER.items():
+                if answers(account, name, **{"phase": phase, "ctx": 2000, option: value}) != base:
+                    moving.add(option)
+    assert moving - {"source"} <= reads
+    assert reads <= moving
+
+
+@pytest.mark.parametrize("address", ["params.total", "weights.bytes", "dims.n_layers"])
+def test_figures_without_a_length_read_none(address: str) -> None:
+    for option in ("ctx", "batch"):
+        ran = run("get", "gpt3", address, f"--{option}", 3)
+        assert (ran.code, ran.out) == (2, "")
+        assert (
+            f"--{option} changes nothing here: {address.split('.', maxsplit=1)[0]} reads" in ran.err
+        )
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ("get gpt3 params.total --batch 3 --kv fp8", "--batch"),
+        ("get deepseek-v2-lite kvcache.token --mla expanded", "--mla"),
+        ("explain gpt3 kvcache.sequence --weights int4", "--weights"),
+        ("sweep gpt3 weights.bytes --kv fp8 --over n_layers=1:3", "--kv"),
+        ("sweep gpt3 params.total --over batch=1:3", "--over batch"),
+    ],
+)
+def test_commands_about_a_figure_refuse_what_its_account_does_not_read(
+    command: str, refused: str
+) -> None:
+    ran = run(*command.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{refused} changes nothing here" in ran.err
+
+
+def test_an_account_that_reads_an_option_takes_it_for_every_figure() -> None:
+    """The FFN's products are those of one token at any length."""
+    figures = {run("get", "gpt3", "flops.block.ffn", "--ctx", ctx).out for ctx in (1, 2048)}
+    assert len(figures) == 1
+
+
+def test_among_several_addresses_one_reader_is_enough() -> None:
+    both = ["params.total", "flops.total"]
+    assert run("sweep", "gpt3", *both, "--over", "ctx=1,2").code == 0
+    assert run("sweep", "gpt3", *both, "--kv", "fp8", "--over", "ctx=1,2").code == 2
+
+
+def test_the_library_refuses_them_alike() -> None:
+    with pytest.raises(OptionError, match="batch changes nothing here: params reads no option"):
+        txcalc.get("gpt3", "params.total", batch=3)
+    with pytest.raises(OptionError, match="mla changes nothing here: kvcache reads"):
+        txcalc.kvcache("deepseek-v2-lite", mla="expanded")
+    with pytest.raises(OptionError, match="ctx changes nothing here"):
+        txcalc.function("gpt3", "params.total", "ctx")
+
+
+def test_a_claim_with_an_option_that_nothing_reads_is_unreadable(tmp_path: Any) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "175B <!-- txcalc: gpt3 params.total kv=fp8 batch=9 -->\n\n"
+        "2 <!-- txcalc: gpt3 flops.block.ffn / params.block.ffn.matmul ctx=9 -->\n"
+    )
+    ran = run("check", page)
+    assert ran.code == 2
+    assert "kv changes nothing here: params reads no option" in " ".join(ran.out.split())
+    assert "1 cannot be read" in ran.out
