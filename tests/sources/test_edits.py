@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.sources.test_bad_descriptions import GOOD
-from tests.sources.test_families import described, model_of, rows
+from tests.support.oracle import answered, described, model_of
 from tests.support.running import data, get, run
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
@@ -23,18 +22,8 @@ DECODER = ENCODER + 4 * 512**2 + 2 * 512
 """Parameters of transformer-base's blocks, arXiv:1706.03762 section 3: no biases in attention."""
 
 
-def answered() -> dict[str, dict[str, Any]]:
-    """The first small config of each type that is not refused."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows("small"):
-        if row["type"] not in found:
-            with contextlib.suppress(TxcalcError):
-                model_of(row)
-                found[row["type"]] = row
-    return found
-
-
-SMALL = answered()
+SMALL = {row["type"]: row for row in reversed(answered("small"))}
+"""The first small config of each type that is not refused."""
 
 STATED = [
     # A letter changes everywhere, and what derives from it follows.
