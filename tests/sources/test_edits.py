@@ -41,6 +41,8 @@ STATED = [
     ("transformer-base", ["encoder.count=2"], "dims.layers.count", 6),
     ("transformer-base", ["encoder.ffn.d_ff=7"], "dims.blocks.encoder.ffn.d_ff", 7),
     ("transformer-base", ["blocks.encoder.ffn.d_ff=7"], "dims.blocks.decoder.ffn.d_ff", 2048),
+    # A whole path before the end of a longer one: transformer-base has a block called encoder.
+    ("transformer-base", ["encoder.token_types=2"], "params.embedding.token_types", 2 * 512),
     ("gpt2-small", ["ffn.bias=false"], "params.block.ffn.biases", 0),
     ("gpt2-small", ["attention.bias=[q, v]"], "params.block.attention.biases", 2 * 768),
     ("gpt2-small", ["head.tied=false"], "params.head", 50257 * 768),
