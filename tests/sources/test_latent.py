@@ -75,7 +75,10 @@ BOTH = 16
 
 
 def test_a_token_adds_its_share_of_the_entries_and_nothing_of_open_blocks() -> None:
-    """Windows as any token; a fourth of an entry and of its index, and a sixteenth of an entry."""
+    """A fourth of an entry and of its index, and a sixteenth; keys of three windows, values of one.
+
+    A layer without entries keeps the values of its window too.
+    """
     window, entry, index = 24 * 2, 24 * 2, 16 * 2
     entries = (entry + index) // 4 + entry // 16
     assert get(V4, "kvcache.token", dtype="bf16", ctx=50) == (2 + 1 + 1) * window + entries
