@@ -216,6 +216,14 @@ def test_an_expression_in_yaml_may_be_a_megabyte_long_or_nested_deep(tmp_path: P
         assert json.loads(out)[0]["line"] == 4
 
 
+@pytest.mark.parametrize(("length", "code"), [(4000, 0), (4001, 2)])
+def test_a_comment_has_at_most_4000_characters(length: int, code: int, tmp_path: Path) -> None:
+    inside = " gpt2-small params.total".ljust(length)
+    ended, out, _ = check(tmp_path, f"124M<!-- txcalc:{inside}-->\n", "--format", "json")
+    assert ended == code
+    assert ("a comment of 4,001 " in json.loads(out)[0]["problem"]) == (code == 2)
+
+
 def test_hostile_markdown_is_read_in_no_time() -> None:
     for text in (
         "`" * 200_000,
@@ -256,6 +264,8 @@ def test_a_bad_row_is_told(row: str, told: str, tmp_path: Path) -> None:
         ('value: 124439809, expect: misprint, should_be: 124439808}', 0),
         ("value: 125439808, expect: rounded-inputs, inputs: 125439808}", 0),
         ('value: "125M", expect: misprint, should_be: "126M"}', 1),
+        ('value: "126M", expect: misprint, should_be: "125M"}', 1),
+        ('value: "126M", expect: misprint, should_be: "123M"}', 1),
         ('value: "125M", expect: rounded-inputs, inputs: 12 * 7.09e6 + 39.9e6}', 0),
         ('value: "126M", expect: rounded-inputs, inputs: 12 * 7.09e6 + 39.9e6}', 1),
         ('value: "124M", expect: rounded-inputs, inputs: 124e6}', 1),
@@ -416,6 +426,14 @@ def test_github_annotations(tmp_path: Path) -> None:
     assert "%0A" in line
 
 
+def test_an_annotation_is_one_line_whatever_its_claim_says(tmp_path: Path) -> None:
+    row = '- {id: "a\\r\\nb", source: "100%\\rc", model: toy, claim: params.total, value: 1}'
+    _, out, _ = check(tmp_path, f"claims:\n{row}\n", "--format", "github", name="claims.yaml")
+    assert out.splitlines() == [out.removesuffix("\n")]
+    assert "a%0D%0Ab: " in out
+    assert "100%25%0Dc" in out
+
+
 def test_write_keeps_style_line_ends_and_everything_else(tmp_path: Path) -> None:
     cache = "9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->"
     text = f"\ufeffa 125M{TOTAL}\r\nb **1.20e8**{TOTAL}, {cache}\r\n{HOLDS}"
@@ -428,6 +446,15 @@ def test_write_keeps_style_line_ends_and_everything_else(tmp_path: Path) -> None
     )
     again = run("check", tmp_path / "page.md")
     assert again.code == 0
+
+
+@pytest.mark.parametrize("value", ["{}", "'{}'", '"{}"'])
+def test_write_keeps_the_quotes_of_yaml(value: str, tmp_path: Path) -> None:
+    text = f"{ROW}value: {value}}}  # was {value}\n"
+    code, out, _ = check(tmp_path, text.replace("{}", "125M"), "--write", name="claims.yaml")
+    assert code == 0, out
+    fresh = text.replace("{}", "124M", 1).replace("{}", "125M")
+    assert (tmp_path / "claims.yaml").read_text("utf-8") == fresh
 
 
 def test_write_leaves_what_it_cannot_express(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def test_what_a_number_is_worth(text: str, counted: str, value: Fraction) -> Non
     [
         ("9 GiB", "parameters", "counts bytes"), ("9 FLOPs", "MACs", "counts FLOPs"),
         ("5%", "bytes", "a share"), ("12 parsecs", "", "unknown unit 'parsecs'"),
-        ("9 GiBs", "bytes", "did you mean 'GiB'"), ("many", "", "no number"), ("", "", "no number"),
+        ("9 GiBs", "bytes", "did you mean 'GiB'"), ("9 kiB", "bytes", "did you mean 'KiB'"),
+        ("many", "", "no number"), ("", "", "no number"),
         ("1/0", "", "divides by zero"), ("1" * 5000, "", "no number"), ("１２", "", "no number"),
         ("1.2.3", "", "unknown unit"), ("1,23", "", "unknown unit"),
     ],

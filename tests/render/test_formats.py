@@ -310,6 +310,28 @@ def test_bytes_are_shown_in_the_binary_unit_that_they_fill(ctx: int, shown: str)
     assert total[1:] == [shown, f"{4 * ctx:,}"]
 
 
+def test_buffers_and_modules_stand_below_the_total_that_they_are_outside_of() -> None:
+    """DeepSeek-V3's routers have a bias for each of 256 experts in 58 of 61 layers."""
+    table = in_table("params", "deepseek-v3")
+    names = [cells[0] for cells in table]
+    assert names[names.index("total") :] == ["total", "active", "buffers", "mtp"]
+    assert table[names.index("buffers")][1] == f"{58 * 256:,}"
+    plain = [cells[0] for cells in in_table("params", "gpt2-small")]
+    assert plain[plain.index("total") :] == ["total", "active", "buffers"]
+
+
+def test_an_estimate_is_marked_in_every_format() -> None:
+    """A decode step of three sequences reads 8·(1 - (3/4)^3) of Mixtral's 8 experts on average."""
+    options = ("intensity", "mixtral-8x7b", "--batch", 3)
+    rows = in_json(*options)
+    assert all(row["estimate"] is True and "exact" not in row for row in rows)
+    for table in (in_table(*options), in_markdown(*options)):
+        assert all(cells[1].startswith("≈ ") for cells in table)
+    for row in in_json("intensity", "gpt3", "--batch", 3):
+        assert "estimate" not in row
+        assert isinstance(row["value"], int) or "exact" in row
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [("ratio", "36.136197"), ("crossover", "37")],
@@ -318,3 +340,12 @@ def test_other_numbers_are_shown_with_six_decimals(address: str, shown: str) -> 
     rows = in_json("concurrency", "gpt3")
     at = [row["address"] for row in rows].index(f"concurrency.{address}")
     assert in_table("concurrency", "gpt3")[at][1] == shown
+
+
+def test_a_small_number_is_shown_with_twelve_decimals() -> None:
+    """A cache of 3 * 10^7 tokens, of 1,024 bytes each, outweighs 2 * 329,600 bytes of weights."""
+    ratio = Fraction(2 * 329600, 3 * 10**7 * 1024)
+    rows = in_json("concurrency", "toy", "--ctx", 3 * 10**7)
+    at = [row["address"] for row in rows].index("concurrency.ratio")
+    assert Fraction(rows[at]["exact"]) == ratio
+    assert in_table("concurrency", "toy", "--ctx", 3 * 10**7)[at][1] == "0.000021458333"

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.running import BUNDLED, MODELS, data, find, get, load, named, run, told
+from tests.support.running import BUNDLED, MODELS, data, find, get, load, named, report, run, told
 from txcalc.model.model import Model
 
 HELD = ("matmul", "biases")
@@ -62,6 +62,22 @@ def test_every_contract_address_exists_for_every_model(tree: Tree) -> None:
             assert nothing or not model.has_decoder
         else:
             assert find(model, address, ctx=7, prompt=3) >= 0
+
+
+@given(descriptions("decoder", "encoder"))
+def test_a_single_stack_has_no_rows_by_stack(tree: Tree) -> None:
+    figures = report("params", load(tree)).figures
+    beside = [name for name in figures if not name.startswith("params.block.")]
+    assert "params.embedding.positions" in beside
+    assert [name for name in beside if name.endswith((".encoder", ".decoder"))] == []
+
+
+@given(descriptions("both"))
+def test_rows_beside_the_blocks_of_two_stacks_say_whose_they_are(tree: Tree) -> None:
+    figures = report("params", load(tree)).figures
+    for stack, field in (("encoder", "encoder"), ("decoder", "layers")):
+        learned = tree[field].get("positions", {}).get("kind") in ("learned", "relative")
+        assert (f"params.embedding.positions.{stack}" in figures) == learned
 
 
 @given(descriptions())

@@ -165,6 +165,19 @@ def test_conventions_assumptions_and_sources_are_told() -> None:
     assert "Source: mla: arXiv:2405.04434" in text
 
 
+def test_a_tally_in_a_formula_is_explained_beside_it() -> None:
+    """Nemotron-H repeats a pattern of unlike layers, so its counts are tallies of the pattern."""
+    found = explained("nemotron-h-56b", "params.total")
+    assert any("tally(n_layers" in symbol.get("formula", "") for symbol in found["symbols"])
+    [told] = [line for line in found["conventions"] if line.startswith("tally(")]
+    assert told.split(":")[0] in " ".join(
+        answer("explain", "nemotron-h-56b", "params.total").split()
+    )
+    plain = explained("gpt2-small", "params.total")["conventions"]
+    assert plain
+    assert [line for line in found["conventions"] if line not in plain] == [told]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

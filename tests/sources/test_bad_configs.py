@@ -58,6 +58,10 @@ BAD = {
     "too few layers listed": (
         text(model_type="qwen3", layer_types=["full_attention"]), "1 entries for 2 layers",
     ),
+    "too few layers listed where the type reads no list": (
+        text(layer_types=["full_attention"]), "1 entries for 2 layers",
+    ),
+    "configs of single layers": (text(per_layer_config={"0": {"hidden_size": 4}}), "per_layer"),
     "an unknown layer": (
         text(model_type="qwen3", layer_types=["full_attention", "half_attention"]),
         "half_attention",
@@ -87,6 +91,11 @@ def test_one_clear_error(written: str | bytes, told: str, tmp_path: Path) -> Non
 
 def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
     assert ask(text(hidden_size=8.0), tmp_path) == (0, f"{TOTAL}\n", "")
+
+
+@pytest.mark.parametrize("nothing", [{}, None])
+def test_no_config_of_a_single_layer_is_none(nothing: object, tmp_path: Path) -> None:
+    assert ask(text(per_layer_config=nothing), tmp_path)[:2] == (0, f"{TOTAL}\n")
 
 
 def test_code_of_the_repository_is_no_reason_to_refuse_a_known_type(tmp_path: Path) -> None:

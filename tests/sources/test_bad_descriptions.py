@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import run
+from tests.support.running import get, run
 
 GOOD = """\
 name: small
@@ -90,11 +90,27 @@ EDITS = {
     "no-block": ("[dense, sparse]", "[]", "layers.pattern: ", "at least one"),
     "component-name": ("  sparse:", "  ffn:", "blocks.ffn: ", "component"),
     "no-name": ("  sparse:", "  1 x:", "blocks.1 x: ", "letters"),
+    "digit-first": ("  sparse:", "  1b:", "blocks.1b: ", "a letter first"),
     "no-such-part": ("attention: own", "attention: onw", "dense.attention: ", "'onw'", "'own'"),
     "unused-part": ("attention: own", "attention: {kind: mha, n_heads: 4}", "parts.own: ",
                     "no block uses"),
     "no-layers": ("layers: {", "encoders: {", "encoders: unknown field", "'encoder'"),
 }  # fmt: skip
+
+WIDTHS = """\
+name: two widths
+source: made up
+d_model: 8
+vocab: 10
+parts:
+  own: {kind: mha, n_heads: 2}
+  other: {kind: mha, n_heads: 2}
+blocks:
+  reader: {norm: none, attention: other}
+  writer: {norm: none, attention: own}
+encoder: {count: 3, d_model: 16, pattern: [reader]}
+layers: {count: 5, pattern: [writer]}
+"""
 
 TEXTS = {
     "empty": ("", "", "empty"),
@@ -157,6 +173,20 @@ def test_a_fault_of_content_names_its_path(case: str, tmp_path: Path) -> None:
     assert message.startswith(f"{path}: ")
     for words in told:
         assert words in message
+
+
+def test_a_part_is_not_shared_by_stacks_of_two_widths(tmp_path: Path) -> None:
+    """What it leaves out is derived from the width: heads of 4 channels here, of 8 there."""
+    path = tmp_path / "model.yaml"
+    path.write_text(WIDTHS, "utf-8")
+    assert get(str(path), "params.blocks") == 3 * 4 * 16 * 16 + 5 * 4 * 8 * 8
+    other = "  other: {kind: mha, n_heads: 2}\n"
+    path.write_text(WIDTHS.replace(other, "").replace("attention: other", "attention: own"))
+    message = refused(path)
+    assert ".attention: " in message
+    assert "two widths share 'own'" in message
+    path.write_text(path.read_text("utf-8").replace("d_model: 16", "d_model: 8"), "utf-8")
+    assert get(str(path), "params.blocks") == (3 + 5) * 4 * 8 * 8
 
 
 @pytest.mark.parametrize("case", TEXTS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.sources.test_bad_descriptions import GOOD
-from tests.sources.test_families import described, model_of, rows
+from tests.support.oracle import answered, described, model_of
 from tests.support.running import data, get, run
 from txcalc.accounts import registry
 from txcalc.errors import TxcalcError
@@ -23,18 +22,8 @@ DECODER = ENCODER + 4 * 512**2 + 2 * 512
 """Parameters of transformer-base's blocks, arXiv:1706.03762 section 3: no biases in attention."""
 
 
-def answered() -> dict[str, dict[str, Any]]:
-    """The first small config of each type that is not refused."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows("small"):
-        if row["type"] not in found:
-            with contextlib.suppress(TxcalcError):
-                model_of(row)
-                found[row["type"]] = row
-    return found
-
-
-SMALL = answered()
+SMALL = {row["type"]: row for row in reversed(answered("small"))}
+"""The first small config of each type that is not refused."""
 
 STATED = [
     # A letter changes everywhere, and what derives from it follows.
@@ -52,6 +41,8 @@ STATED = [
     ("transformer-base", ["encoder.count=2"], "dims.layers.count", 6),
     ("transformer-base", ["encoder.ffn.d_ff=7"], "dims.blocks.encoder.ffn.d_ff", 7),
     ("transformer-base", ["blocks.encoder.ffn.d_ff=7"], "dims.blocks.decoder.ffn.d_ff", 2048),
+    # A whole path before the end of a longer one: transformer-base has a block called encoder.
+    ("transformer-base", ["encoder.token_types=2"], "params.embedding.token_types", 2 * 512),
     ("gpt2-small", ["ffn.bias=false"], "params.block.ffn.biases", 0),
     ("gpt2-small", ["attention.bias=[q, v]"], "params.block.attention.biases", 2 * 768),
     ("gpt2-small", ["head.tied=false"], "params.head", 50257 * 768),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -67,6 +68,29 @@ def test_a_cache_of_windows_entries_and_open_blocks(ctx: int) -> None:
     heavy = ctx // 16 * entry + ctx % 16 * 2 * entry
     expected = 2 * window + (window + sparse + before) + (window + heavy)
     assert get(V4, "kvcache.sequence", dtype="bf16", ctx=ctx) == expected
+
+
+BOTH = 16
+"""Tokens of whole blocks of both kinds of entries, of 4 tokens and of 16."""
+
+
+def test_a_token_adds_its_share_of_the_entries_and_nothing_of_open_blocks() -> None:
+    """A fourth of an entry and of its index, and a sixteenth; keys of three windows, values of one.
+
+    A layer without entries keeps the values of its window too.
+    """
+    window, entry, index = 24 * 2, 24 * 2, 16 * 2
+    entries = (entry + index) // 4 + entry // 16
+    assert get(V4, "kvcache.token", dtype="bf16", ctx=50) == (2 + 1 + 1) * window + entries
+    for ctx, full in ((7, False), (8, True), (50, True)):
+        grown = entries if full else (2 + 1 + 1) * window + entries
+        assert get(V4, "kvcache.growth", dtype="bf16", ctx=ctx) == grown
+
+
+@pytest.mark.parametrize("ctx", [8, 48, 50, 1001])
+def test_growth_is_the_mean_over_a_block_of_what_a_cache_holds_more(ctx: int) -> None:
+    now, later = (get(V4, "kvcache.sequence", ctx=tokens) for tokens in (ctx, ctx + BOTH))
+    assert get(V4, "kvcache.growth", ctx=ctx) == Fraction(later - now, BOTH)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def decimal(value: int | Fraction, places: int = 6) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     places = places if abs(value) >= Fraction(1, 1000) else 12
-    whole, _, rest = f"{_rounded(value, places):,}".partition(".")
+    whole, _, rest = f"{_rounded(value, places):,f}".partition(".")
     return f"{whole}.{rest.rstrip('0') or '0'}"
 
 

@@ -1,0 +1,80 @@
+"""What a config.json is taken for: its class where it names none, its type where two are named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sources.test_bad_configs import GOOD, TOTAL
+from tests.support.oracle import rows
+from tests.support.running import answer, get, run
+from txcalc.sources import yaml
+
+
+def measured(name: str, type_: str) -> dict[str, Any]:
+    """The oracle's row of a type's default config."""
+    [row] = [row for row in rows(name) if row["type"] == type_]
+    return row
+
+
+FLAGS = ("is_decoder", "is_encoder_decoder")
+BERT, BERT_DECODER = measured("masked", "bert"), measured("types", "bert")
+BART, BART_DECODER = measured("seq2seq", "bart"), measured("types", "bart")
+WITHOUT_CLASS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
+    "bert": (BERT, {}, "masked", {"encoder"}),
+    "bert is_decoder=false": (BERT, {"is_decoder": False}, "masked", {"encoder"}),
+    "bert is_decoder": (BERT_DECODER, {"is_decoder": True}, "causal", {"layers"}),
+    "bart": (BART, {}, "conditional", {"encoder", "layers"}),
+    "bart is_encoder_decoder": (
+        BART, {"is_encoder_decoder": True}, "conditional", {"encoder", "layers"},
+    ),
+    "bart is_encoder_decoder=false": (
+        BART_DECODER, {"is_encoder_decoder": False}, "causal", {"layers"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WITHOUT_CLASS)
+def test_the_flags_name_the_class_where_the_file_does_not(case: str, tmp_path: Path) -> None:
+    """It is the class that the oracle measured: BertForMaskedLM, BertLMHeadModel and so on."""
+    row, flags, word, stacks = WITHOUT_CLASS[case]
+    own = {key: v for key, v in row["config"].items() if key not in ("architectures", *FLAGS)}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": row["type"], **own, **flags}))
+    described = yaml.load(answer("import", tmp_path), "import")
+    assert {"encoder", "layers"} & described.keys() == stacks
+    assert row["type"] in described["notes"][0]
+    assert word in described["notes"][0]
+    assert get(str(tmp_path), "params.total") == row["total"]
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_flag_that_is_no_flag_is_refused_where_it_names_the_class(
+    flag: str, tmp_path: Path
+) -> None:
+    config = {"model_type": "bert", **BERT["config"], flag: "yes"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    ran = run("import", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"config.json: {flag}: true or false" in ran.err
+
+
+def test_a_type_that_contradicts_the_file_is_not_taken_and_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(GOOD))
+    ran = run("get", tmp_path, "params.total", "--type", "gpt2")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (0, f"{TOTAL}\n", 1)
+    assert "warning" in ran.err
+    assert "'llama'" in ran.err
+    assert "--type gpt2" in ran.err
+    assert run("get", tmp_path, "params.total", "--type", "llama") == (0, f"{TOTAL}\n", "")
+
+
+def test_a_class_of_another_type_is_warned_of(tmp_path: Path) -> None:
+    changed = GOOD | {"architectures": ["MistralForCausalLM"]}
+    (tmp_path / "config.json").write_text(json.dumps(changed))
+    ran = run("get", tmp_path, "params.total")
+    assert (ran.code, ran.out) == (0, f"{TOTAL}\n")
+    assert "'llama'" in ran.err
+    assert "'MistralForCausalLM'" in ran.err
