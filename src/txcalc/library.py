@@ -13,6 +13,7 @@ from txcalc.exact.polynomial import compiled
 from txcalc.exact.printing import symbolic
 from txcalc.exact.quantity import Number
 from txcalc.model.model import Model
+from txcalc.report import address as grammar
 from txcalc.report.report import Report
 from txcalc.sources import loading as sources
 from txcalc.workload.question import LETTERS, Question, positive
@@ -65,21 +66,19 @@ class Answer:
             raise MissingFigureError(str(error)) from None
 
     def __dir__(self) -> list[str]:
-        start = f"{self.address}."
-        names = (self.report.short(name) for name in self.report.figures)
-        words = {
-            name.removeprefix(start).partition(".")[0] for name in names if name.startswith(start)
-        }
+        names = map(self.report.short, self.report.figures)
+        below = (name for name in names if grammar.is_below(name, self.address))
+        words = {grammar.next_word(name, self.address) for name in below}
         return sorted({*super().__dir__(), *words})
 
     def __repr__(self) -> str:
         return f"<{self.address} of {self.report.model}>"
 
     def _is_above_others(self, address: str) -> bool:
-        start = f"{address}."
         return any(
-            name.startswith(start) or self.report.short(name).startswith(start)
-            for name in self.report.figures
+            grammar.is_below(name, address)
+            for figure in self.report.figures
+            for name in (figure, self.report.short(figure))
         )
 
 

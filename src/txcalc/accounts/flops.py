@@ -79,7 +79,7 @@ def _by_kind(kind: Layers, rows: Mapping[str, Quantity], figures: Figures, unit:
     """A block's products with and without a weight, and zero for the sub-layers it lacks."""
     address = grammar.block("flops", kind.name)
     absent = {f"{address}.{role}": total((), unit) for role in SUB_LAYERS}
-    attention = [name for name in rows if grammar.component(name) == "attention"]
+    attention = [name for name in rows if grammar.first(name) == "attention"]
     return {
         **{name: figures.get(name, nothing) for name, nothing in absent.items()},
         f"{address}.projections": select(rows, [n for n in attention if n in kind.weights], unit),

@@ -138,7 +138,7 @@ def _by_kind(kind: Layers, figures: Figures) -> Figures:
     for name, row in kind.weights.items():
         if row.use in _KINDS:
             use, quantity = _KINDS[row.use], figures[f"{address}.{name}"]
-            component = f"{address}.{grammar.component(name)}.{use}"
+            component = f"{address}.{grammar.first(name)}.{use}"
             if component in chosen:
                 chosen[component].append(quantity)
             chosen[f"{address}.{use}"].append(quantity)

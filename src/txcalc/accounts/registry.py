@@ -50,7 +50,7 @@ def account_of(address: str) -> str:
     Raises:
         AddressError: no account begins like this.
     """
-    name = grammar.account(address)
+    name = grammar.first(address)
     if name not in WITH_FIGURES:
         hint = nearest(name, list(WITH_FIGURES))
         raise AddressError(f"no account {name!r} for the address {address!r}{hint}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -11,17 +12,18 @@ import msgspec
 from txcalc.exact.quantity import ONE, Letter, Quantity, product
 from txcalc.model.parts.tensor import Tensor
 from txcalc.model.rows import Declared, Op, Role, Scan, State, Weight, linear
-from txcalc.model.structure import Block, Embedding, Head, Module, Stack, table
+from txcalc.model.structure import SUB_LAYERS, Block, Embedding, Head, Module, Stack, table
 
 Given = Literal["encoder", "decoder", "every", "main", "head", "none"]
 """What a row works on in a pass: the tokens of a stack, of every stack, of the decoder (or of an
 encoder alone), the positions whose logits are wanted, or nothing."""
 
+_SLOTS: tuple[Role, ...] = (*SUB_LAYERS, "norms", "residual", "tensors")
 _ROLES: dict[str, Role] = {
-    "embedding": "embedding", "final_norm": "norms", "head": "head", "tensors": "tensors",
-    "mtp": "mtp",
+    **{slot: slot for slot in _SLOTS},
+    "embedding": "embedding", "final_norm": "norms", "head": "head", "mtp": "mtp",
 }  # fmt: skip
-"""The role of what stands outside of blocks, by component."""
+"""The role of a row by its slot in a block, or by its component outside of blocks."""
 
 
 class Layers(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,28 +179,24 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _of_layers(kind: Layers) -> Iterator[Row]:
-    rows: dict[str, Mapping[str, Declared]] = {
-        "weights": kind.weights, "operations": kind.operations, "state": kind.state,
-    }  # fmt: skip
     component = f"block.{kind.name}"
-    for declared in rows.values():
-        for name, row in declared.items():
-            role: Role = name.partition(".")[0]  # type: ignore[assignment]
-            yield Row(component, name, _role(row, role), kind.stack, row, kind)
+    rows: tuple[Mapping[str, Declared], ...] = (kind.weights, kind.operations, kind.state)
+    for name, row in chain.from_iterable(declared.items() for declared in rows):
+        yield Row(component, name, _role(row, name.partition(".")[0]), kind.stack, row, kind)
 
 
 def _beside(
     component: str, given: Given, rows: Mapping[str, Weight], times: Quantity = ONE
 ) -> Iterator[Row]:
     for name, row in rows.items():
-        yield Row(component, name, _role(row, _ROLES[component]), given, row, None, times)
+        yield Row(component, name, _role(row, component), given, row, None, times)
 
 
-def _role(row: Declared, slot: Role) -> Role:
+def _role(row: Declared, slot: str) -> Role:
     """A row's own role, or that of the slot in which it stands."""
     if not isinstance(row, Weight) or slot == "mtp":
-        return slot
-    return "buffers" if row.use == "buffer" else row.role or slot
+        return _ROLES[slot]
+    return "buffers" if row.use == "buffer" else row.role or _ROLES[slot]
 
 
 def _of_stacks(rows: dict[str, dict[str, Weight]]) -> dict[str, Weight]:

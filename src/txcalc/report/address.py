@@ -11,19 +11,9 @@ from collections.abc import Container, Iterable, Sequence
 _BLOCK = ".block."
 
 
-def account(address: str) -> str:
-    """The first word, the account that answers."""
+def first(address: str) -> str:
+    """The first word: of an address its account, of a row's name its component."""
     return address.partition(".")[0]
-
-
-def component(name: str) -> str:
-    """The first word of a row's name below its block: ``attention`` of ``attention.q``."""
-    return name.partition(".")[0]
-
-
-def last(address: str) -> str:
-    """The last word."""
-    return address.rpartition(".")[2]
 
 
 def parent(address: str) -> str:
@@ -31,9 +21,9 @@ def parent(address: str) -> str:
     return address.rpartition(".")[0]
 
 
-def without_account(address: str) -> str:
-    """The address without its first word."""
-    return address.partition(".")[2]
+def below(address: str, start: str) -> str:
+    """What follows ``start`` in an address that has it in front, else all of it."""
+    return address.removeprefix(f"{start}.")
 
 
 def is_below(address: str, start: str) -> bool:
@@ -43,7 +33,7 @@ def is_below(address: str, start: str) -> bool:
 
 def next_word(address: str, start: str) -> str:
     """The word that follows ``start``."""
-    return address.removeprefix(f"{start}.").partition(".")[0]
+    return first(below(address, start))
 
 
 def block(account: str, kind: str) -> str:

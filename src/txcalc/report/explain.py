@@ -14,6 +14,7 @@ import msgspec
 from txcalc.exact.printing import Printer
 from txcalc.exact.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.model.parts.base import Part
+from txcalc.report import address as grammar
 from txcalc.report.report import Report
 
 WIDTH = 60
@@ -91,13 +92,13 @@ class _Steps:
 
     def __init__(self, report: Report, address: str) -> None:
         self.root = root = report.find(address)
-        account = f"{address.partition('.')[0]}."
+        account = grammar.first(address)
         self.steps: list[Step] = []
         self.in_letters = Printer(root)
         self._figures: dict[int, str] = {}
         for name, quantity in {**report.beneath, **report.figures}.items():
             if quantity.op not in ("const", "letter"):
-                self._figures.setdefault(id(quantity), report.short(name).removeprefix(account))
+                self._figures.setdefault(id(quantity), grammar.below(report.short(name), account))
 
     def add(self, name: str, quantity: Quantity, depth: int | None) -> None:
         """The step of one figure, and those below it."""
@@ -183,7 +184,7 @@ def symbols(
 def meaning(letter: Letter) -> str:
     """What a letter stands for, from the metadata of the field that it was read from.
 
-    What holds where the field is left out is told by the letter's own formula.
+    What holds where the field is left out stands in the letter's own formula.
     """
     if isinstance(letter.about, str):
         return letter.about
@@ -207,7 +208,7 @@ def _legend(steps: _Steps) -> list[Symbol]:
 def _notation(root: Quantity) -> list[str]:
     """What a formula writes that is no arithmetic."""
     if any(node.op == "tally" for node in walk(root)):
-        return ["tally(n, 110): how many of the first n signs of 110, repeated, are 1"]
+        return ["tally(n, 110): how many of the first n digits of 110, repeated, are 1"]
     return []
 
 
