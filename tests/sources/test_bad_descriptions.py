@@ -32,6 +32,10 @@ head: {tied: true}
 """
 
 EDITS = {
+    # A size that is a product.
+    "unknown-factor": ("[d_ff, d_model]", "[d_ff, 2*d_modle]", "tensors.conv.dims", "'d_model'"),
+    "no-factor": ("[d_ff, d_model]", "[d_ff, 2*]", "tensors.conv.dims", "names no one dimension"),
+    "zero-factor": ("[d_ff, d_model]", "[d_ff, 0*d_model]", "tensors.conv.dims", "'0'"),
     # A size that is none.
     "zero": ("d_model: 8", "d_model: 0", "d_model: 0 ", "from 1 to 10^15"),
     "negative": ("vocab: 10", "vocab: -10", "vocab: -10 ", "from 1 to 10^15"),

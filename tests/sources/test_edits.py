@@ -170,3 +170,12 @@ def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any])
         value = next(d.value for path, d in dims.items() if place in (path, d.name))
         change = f"{place}={2 * value}"
         assert changed(described(row), change) == changed(deepcopy(imported), change), change
+
+
+@pytest.mark.parametrize("d_model", [8, 16, 24])
+def test_a_size_written_as_a_product_follows_its_letters(tmp_path: Path, d_model: int) -> None:
+    """Twice the stream wide, as the projection of DeepSeek-V3's modules (arXiv:2412.19437, 2.2)."""
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("dims: [d_ff, d_model]", "dims: [2*d_model, d_ff * 3 *d_model]"))
+    held = get(str(path), "params.block.dense.tensors.conv", "--set", f"d_model={d_model}")
+    assert held == 2 * d_model * 6 * 3 * d_model

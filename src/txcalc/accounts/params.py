@@ -93,7 +93,7 @@ def _figures(model: Model, active: Mapping[str, Quantity]) -> Figures:
     figures[ACTIVE] = over_all(model, active, stored, UNIT)
     buffered = sums(leaves(model.rows, _buffered), UNIT)
     figures["params.buffers"] = over_all(model, buffered, stored, UNIT)
-    figures["params.mtp"] = _mtp(model, costs)
+    figures["params.mtp"] = _mtp(model, costs, figures)
     return figures
 
 
@@ -119,11 +119,13 @@ def _active(model: Model) -> dict[str, Quantity]:
     return sums(leaves(model.rows, _used), UNIT)
 
 
-def _mtp(model: Model, costs: Leaves) -> Quantity:
-    """Parameters of the multi-token-prediction modules."""
+def _mtp(model: Model, costs: Leaves, figures: Figures) -> Quantity:
+    """Parameters of the multi-token-prediction modules: a block each, and tensors beside it."""
     if model.mtp is None:
         return ZERO_PARAMETERS
-    return product(model.mtp.n_modules, total(costs["mtp"].values(), UNIT))
+    own = (cost for name, cost in costs["mtp"].items() if not grammar.is_below(name, "block"))
+    block = figures[grammar.block("params", model.mtp.block)]
+    return product(model.mtp.n_modules, total((block, *own), UNIT))
 
 
 def _by_kind(kind: Layers, figures: Figures) -> Figures:

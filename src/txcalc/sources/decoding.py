@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
 from txcalc.errors import DescriptionError, nearest
-from txcalc.exact.quantity import LARGEST, Letter, Quantity, const
+from txcalc.exact.quantity import LARGEST, Letter, Quantity, const, product
 from txcalc.model.parts.base import Part
 from txcalc.validation import told
 
@@ -61,9 +62,15 @@ class Decoder:
                 self.dims[value.path] = value
 
     def size(self, size: Any, path: str, scope: str) -> Quantity:
-        """A number, or the letter that a name means at the top level or below ``scope``."""
+        """A number, the letter that a name means at the top level or below ``scope``, or a product.
+
+        ``2*d_model`` is a product of such, at least one of them a letter.
+        """
         if isinstance(size, int):
             return const(self.checked(lambda: _letter(Letter, size), path).value)
+        if isinstance(size, str) and "*" in size:
+            factors = [text.strip() for text in size.split("*")]
+            return product(*(self.size(_factor(text), path, scope) for text in factors))
         places = [p for p in self.dims if "." not in p or (scope and p.startswith(scope))]
         found = [letter for p in places if (letter := self.dims[p]).name == size]
         if len({letter.value for letter in found}) != 1:
@@ -81,6 +88,11 @@ class Decoder:
     def refuse(self, path: str, message: str) -> NoReturn:
         """Ends with an error at a field."""
         raise DescriptionError(message, where=f"{self._file}: {path}" if path else self._file)
+
+
+def _factor(text: str) -> int | str:
+    """A factor of a product: a number in plain digits, else a name."""
+    return int(text) if re.fullmatch("[1-9][0-9]{0,15}", text) else text
 
 
 def _below(path: str, field: str) -> str:
