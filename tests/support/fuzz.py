@@ -29,7 +29,7 @@ from tests.support.running import ACCOUNTS, BUNDLED, DATA, named
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import TxcalcError
-from txcalc.render.text import render
+from txcalc.render import render
 from txcalc.report.report import Report
 from txcalc.sources import bundled
 

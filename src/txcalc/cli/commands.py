@@ -12,7 +12,7 @@ from txcalc.cli.app import app
 from txcalc.cli.asking import asking
 from txcalc.cli.output import Models, answer, emit
 from txcalc.errors import UnknownModelError
-from txcalc.render.text import render
+from txcalc.render import render
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
 

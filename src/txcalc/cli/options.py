@@ -8,7 +8,7 @@ import typer
 from txcalc.accounts import ask
 from txcalc.accounts.question import PROMPT, Question
 from txcalc.errors import TxcalcError
-from txcalc.render.text import Format
+from txcalc.render import Format
 from txcalc.report.format import whole
 from txcalc.sources import bundled
 from txcalc.sources.loading import load

@@ -10,7 +10,8 @@ from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import OptionError
 from txcalc.model.model import Model
-from txcalc.render.text import Format, Layout, render
+from txcalc.render import Format, render
+from txcalc.report.report import Layout
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
 

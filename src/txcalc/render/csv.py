@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
-from txcalc.render.text import Layout
 from txcalc.render.values import rows
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 _COLUMNS = ("model", "address", "value", "unit", "exact")
 _TENSORS = ("dims", "copies", "count")
 
 
-def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
+def reports_csv(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
     """A header, then model, address, value, unit and, where it is no integer, the exact n/d."""
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")

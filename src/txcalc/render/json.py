@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from txcalc.render.text import Layout
 from txcalc.render.values import rows
-from txcalc.report.report import Report
+from txcalc.report.report import Layout, Report
 
 
-def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
+def reports_json(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
     """One object a model."""
     answer = [
         {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from txcalc.errors import AddressError, RefusedError, nearest
@@ -12,6 +14,9 @@ Figures = dict[str, Quantity]
 """Full address -> quantity; below ``block`` the block's name always follows."""
 
 Shape = tuple[Quantity, ...]
+
+Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue"]
+"""How an answer stands on a page."""
 
 
 class Bar(msgspec.Struct, frozen=True):
