@@ -1,7 +1,7 @@
-"""Answers as text: reports in four formats here; explanations, sweeps and verdicts beside them.
+"""Answers as text: reports in four formats; explanations, sweeps and verdicts in theirs.
 
-Imports point one way: ``values`` (raw rows) and ``sheet`` (what a table is) stand below ``layouts``
-(from reports to sheets), and the formats below none but ``render``.
+Imports point one way: a format imports ``values`` (raw rows) or ``layouts`` (from reports to
+sheets), and ``layouts`` imports ``sheet`` (a table before it is drawn).
 """
 
 from __future__ import annotations
