@@ -43,10 +43,10 @@ class ClaimTest(pytest.Item):
 
     def runtest(self) -> None:
         """Fails with what is wrong."""
-        from txcalc.render.verdicts import told
+        from txcalc.render.verdicts import failure
 
         if not self._verdict.holds:
-            pytest.fail(told(self._verdict), pytrace=False)
+            pytest.fail(failure(self._verdict), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """The file, the line before the claim's, and its name."""

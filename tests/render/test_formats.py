@@ -1,11 +1,7 @@
-"""Tables, JSON, CSV and Markdown tell the same figures; tables fit, and pipes get all of them."""
+"""Tables, JSON, CSV and Markdown show the same figures."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -16,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.running import BUNDLED, MODELS, OTHERS, answer, named, save
+from tests.support.printed import in_csv, in_json, in_markdown, in_table
+from tests.support.running import MODELS, named, save
 
-Rows = list[dict[str, Any]]
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 DECODERS = [name for name in MODELS if named(name).has_decoder]
 VARIED = ("toy", "gpt3", "bart-base", "roberta-base", "transformer-base")
@@ -30,46 +26,6 @@ COMMANDS = [
     *(("intensity", name, "--prompt", 7, "--batch", 3) for name in VARIED),
 ]
 some = pytest.mark.parametrize("command", COMMANDS, ids=lambda c: "-".join(map(str, c)))
-
-
-def in_json(*command: object) -> Rows:
-    """The rows of the only report."""
-    (report,) = json.loads(answer(*command, "--format", "json"))
-    rows: Rows = report["rows"]
-    return rows
-
-
-def in_csv(*command: object) -> Rows:
-    """The rows below the header."""
-    return list(csv.DictReader(io.StringIO(answer(*command, "--format", "csv"))))
-
-
-def in_table(*command: object) -> list[list[str]]:
-    """The cells of each row between the rule and the notes; a folded cell is put together."""
-    lines = answer(*command).splitlines()
-    rule = next(i for i, line in enumerate(lines) if set(line.strip()) == {"─"})
-    end = next((i for i in range(rule, len(lines)) if not lines[i]), len(lines))
-    rows: list[list[str]] = []
-    starts: list[int] = []
-    for line in lines[rule + 1 : end]:
-        cells = [(found.start(), found.group()) for found in re.finditer(r"\S+(?: \S+)*", line)]
-        if cells[0][0] > 12:
-            for start, text in cells:
-                above = rows[-1][starts.index(start)]
-                gap = "" if above.endswith(("·", "_", ".", "-", "/")) else " "
-                rows[-1][starts.index(start)] = above + gap + text
-        else:
-            rows.append([text for _, text in cells])
-            starts = [start for start, _ in cells]
-    return rows
-
-
-def in_markdown(*command: object) -> list[list[str]]:
-    """The cells of each row of the first table."""
-    lines = answer(*command, "--format", "markdown").splitlines()
-    table = [line for line in lines if line.startswith("|")]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
-    return [[cell.replace("&nbsp;", " ").strip() for cell in row if cell] for row in rows]
 
 
 def tells(cell: str, row: dict[str, Any]) -> bool:
@@ -181,119 +137,6 @@ def check_tensors(model: str) -> None:
         assert row["count"] == each
         held += row["count"]
     assert total == ["total", f"{held:,}"]
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_printed_parts_sum_to_the_printed_whole(name: str) -> None:
-    """A reader adds the lines up; what is indented below a line has to be all of it."""
-    rows = {row["address"]: row["value"] for row in in_json("params", name)}
-    tops = ("embedding", "blocks", "final_norm", "head")
-    assert rows["params.total"] == sum(rows[f"params.{top}"] for top in tops)
-    for parent, value in rows.items():
-        at = f"{parent}."
-        children = [
-            number
-            for address, number in rows.items()
-            if address.startswith(at) and not address.endswith((".matmul", ".biases"))
-            and "." not in address.removeprefix(at)
-        ]  # fmt: skip
-        if children and parent != "params.block":
-            assert sum(children) == value, parent
-
-
-@pytest.mark.parametrize("name", [*MODELS, *OTHERS])
-def test_tables_of_one_model_fit_80_columns(name: str) -> None:
-    commands = {"params": [], "flops": [], "intensity": [], "shapes": [], "show": []}
-    if named(name).has_decoder:
-        commands |= {"kvcache": [], "concurrency": [], "generation": []}
-    else:
-        commands["flops"] = ["--phase", "prefill"]
-    widths = {
-        command: max(map(len, answer(command, name, *options).splitlines()))
-        for command, options in commands.items()
-    }
-    assert {command: width for command, width in widths.items() if width > 80} == {}
-
-
-def test_the_shapes_of_every_model_fit_80_columns() -> None:
-    """The widest of all tables, with the longest names in it."""
-    widths = {name: max(map(len, answer("shapes", name).splitlines())) for name in BUNDLED}
-    assert {name: width for name, width in widths.items() if width > 80} == {}
-
-
-def test_documented_models_fit_80_columns_side_by_side() -> None:
-    for command in ("params", "flops", "kvcache", "intensity", "concurrency", "generation"):
-        assert max(map(len, answer(command).splitlines())) <= 80
-    assert max(map(len, answer("models").splitlines())) <= 80
-
-
-def test_a_wide_table_is_whole_where_it_is_piped() -> None:
-    wide = answer("params", *MODELS)
-    assert "…" not in wide
-    header = next(line for line in wide.splitlines() if "gpt2-small" in line)
-    assert len(header) > 200
-    assert [word for word in header.split() if word != "..."] == list(MODELS)
-    totals = next(line for line in wide.splitlines() if line.split()[:1] == ["total"])
-    assert "174,604,259,328" in totals
-    assert len(totals.split()) == len(MODELS) + 1
-    tensors = answer("params", "gpt3", "--tensors")
-    assert "…" not in tensors
-    assert "n_heads·head_dim x d_model" in tensors
-
-
-def test_json_says_what_was_assumed() -> None:
-    (report,) = json.loads(answer("kvcache", "gpt2-small", "--ctx", 2000, "--format", "json"))
-    assert report["model"] == "gpt2-small"
-    assert report["scope"] == "model"
-    assert any("2,000" in line for line in report["assumptions"])
-    assert any("fp16" in line for line in report["assumptions"])
-    assert report["conventions"]
-    assert any("beyond the 1,024 learned positions" in line for line in report["warnings"])
-
-
-@pytest.mark.parametrize("name", GENERATING)
-@pytest.mark.parametrize("command", ["params", "flops", "kvcache", "intensity", "concurrency"])
-def test_a_table_states_assumptions_and_conventions(command: str, name: str) -> None:
-    (report,) = json.loads(answer(command, name, "--format", "json"))
-    flat = " ".join(answer(command, name).split())
-    assert report["conventions"]
-    for line in (*report["assumptions"], *report["conventions"]):
-        assert " ".join(line.split()) in flat
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--phase", "decode", "--batch", "3"], ["phase decode", "batch 3"]),
-        (["--ctx", "77"], ["ctx 77"]),
-        (["--scores", "causal"], ["visible"]),
-        (["--macs"], ["MAC"]),
-        (["--phase", "prefill", "--logits", "last"], ["logits", "last"]),
-        (["--phase", "train"], ["train"]),
-    ],
-)
-def test_what_was_asked_is_what_is_said(options: list[str], told: list[str]) -> None:
-    text = answer("flops", "gpt2-small", *options)
-    for words in told:
-        assert words in text
-
-
-def test_several_models_stand_side_by_side() -> None:
-    text = answer("params", "toy", "gpt3", "gpt2-small")
-    header = next(line for line in text.splitlines() if "gpt3" in line)
-    assert header.split() == ["toy", "gpt3", "gpt2-small"]
-    total = next(line for line in text.splitlines() if line.split()[:1] == ["total"])
-    assert total.split()[1:] == ["329,600", "174,604,259,328", "124,439,808"]
-
-
-def test_models_are_listed_with_totals_and_sources() -> None:
-    reports = json.loads(answer("models", "--format", "json"))
-    assert [report["model"] for report in reports] == sorted(BUNDLED)
-    assert all(report["source"] for report in reports)
-    text = answer("models")
-    for name in BUNDLED:
-        assert re.search(rf"^ *{re.escape(name)} .*[0-9,]+$", text, re.MULTILINE)
-    assert "174,604,259,328" in text
 
 
 @pytest.mark.parametrize(

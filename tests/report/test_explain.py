@@ -17,7 +17,7 @@ from tests.support.running import ACCOUNTS, BUNDLED, answer, data, named, report
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import is_estimate
 from txcalc.model.model import Model
-from txcalc.render.explanation import as_table
+from txcalc.render.explanation import explanation_table
 from txcalc.report.explain import explain
 from txcalc.report.report import Report
 from txcalc.workload.question import Question
@@ -56,7 +56,7 @@ def test_printed_numbers_are_worth_the_value_in_every_step(name: str) -> None:
             else:
                 assert reckon(step.substituted) == step.quantity.value, (address, step.name)
         if address == of_account.shown[-1]:
-            text = as_table(found)
+            text = explanation_table(found)
             assert max(map(len, text.splitlines())) <= 80, (address, text)
 
 

@@ -28,7 +28,7 @@ from tests.sources.test_bad_descriptions import GOOD
 from tests.support.running import ACCOUNTS, BUNDLED, DATA, named
 from txcalc.accounts import registry
 from txcalc.errors import TxcalcError
-from txcalc.render.text import render
+from txcalc.render import render
 from txcalc.report.report import Report
 from txcalc.sources import bundled
 from txcalc.workload.question import Question

@@ -8,7 +8,7 @@ import typer
 from txcalc.accounts import registry
 from txcalc.accounts.options import KNOWN
 from txcalc.errors import TxcalcError
-from txcalc.render.text import Format
+from txcalc.render import Format
 from txcalc.report.format import whole
 from txcalc.sources import bundled
 from txcalc.sources.loading import load

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from txcalc.accounts import registry
 from txcalc.errors import OptionError
 from txcalc.model.model import Model
-from txcalc.render.text import Format, render
+from txcalc.render import Format, render
 from txcalc.report.report import Layout
 from txcalc.sources import bundled
 from txcalc.sources.loading import load

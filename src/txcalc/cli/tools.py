@@ -27,7 +27,7 @@ def models(
     fmt: opt.FormatOption = "table",
 ) -> None:
     """Lists the bundled models, each with its kind as ``catalogue`` finds it."""
-    from txcalc.render.text import render
+    from txcalc.render import render
     from txcalc.sources import bundled
     from txcalc.sources.loading import load
 
@@ -85,13 +85,14 @@ def explain(
     fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
 ) -> None:
     """Explains one figure down to the letters it is made of."""
-    from txcalc.render.explanation import as_json, as_table
+    from txcalc.render.explanation import explanation_json, explanation_table
     from txcalc.report.explain import explain as explained
 
     [loaded] = models.load()
     report = registry.report_of(address, loaded, question_for(given, [address]))
     explanation = explained(report, address, depth)
-    emit(as_json(explanation) if fmt == "json" else as_table(explanation), report.warnings)
+    shown = explanation_json if fmt == "json" else explanation_table
+    emit(shown(explanation), report.warnings)
 
 
 def sweep(
@@ -122,9 +123,9 @@ def sweep(
         type_=models.type_, strict=models.strict,
     )  # fmt: skip
     if fmt == "table":
-        from txcalc.render.points import as_table
+        from txcalc.render.points import points_table
 
-        emit(as_table(swept), swept.warnings)
+        emit(points_table(swept), swept.warnings)
     else:
         warn(swept.warnings)
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
@@ -139,14 +140,14 @@ def check(
 ) -> None:
     """Exits with 1 for a claim that does not hold, 2 for one that cannot be read."""
     from txcalc.claims.files import verdicts
-    from txcalc.render.verdicts import as_github, as_json, as_table
+    from txcalc.render.verdicts import verdicts_github, verdicts_json, verdicts_table
 
     found = list(verdicts(paths))
     if write:
         from txcalc.claims.refresh import refresh
 
         found = refresh(found)
-    shown = {"table": as_table, "json": as_json, "github": as_github}[fmt]
+    shown = {"table": verdicts_table, "json": verdicts_json, "github": verdicts_github}[fmt]
     emit(shown(found), [])
     wrong = [verdict for verdict in found if not verdict.holds]
     if wrong:

@@ -14,7 +14,7 @@ _COLUMNS = ("model", "address", "value", "unit", "exact")
 _TENSORS = ("dims", "copies", "count")
 
 
-def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
+def reports_csv(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
     """A header, then model, address, value, unit and, where it is no integer, the exact n/d."""
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from rich.cells import cell_len
 from rich.console import RenderableType
@@ -12,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from txcalc.exact.quantity import is_estimate
-from txcalc.render.formulas import symbol_row
-from txcalc.render.table import WIDTH, below, capture, plain_table
-from txcalc.render.values import raw
+from txcalc.render.sheet import Column, Sheet
+from txcalc.render.table import WIDTH, below, capture, drawn
+from txcalc.render.values import Row, raw, symbol_row
 from txcalc.render.wrap import wrapped
 from txcalc.report.explain import Explanation, Step, Symbol
 from txcalc.report.format import binary, cell, decimal
@@ -22,30 +21,25 @@ from txcalc.report.format import binary, cell, decimal
 _STEP, _WHERE = 28, 24
 """Widths of the columns that hold addresses and paths."""
 LONG = 130
-"""Signs of a formula that needs the whole width of a page."""
+"""Characters of a formula that needs the whole width of a page."""
 
 
-def as_table(explanation: Explanation) -> str:
+def explanation_table(explanation: Explanation) -> str:
     """Formula, numbers and result; steps; letters; conventions."""
     others = explanation.steps[1:]
+    rows = [s for s in others if s.same_as or (s.is_leaf and len(s.formula) <= LONG)]
     parts: list[RenderableType] = [
         Text(f"{explanation.model}  {explanation.address}", style="bold"),
         "",
+        *(_written(step) for step in explanation.steps if step not in rows),
+        *(drawn(_steps(rows)) if rows else []),
+        *drawn(_letters(explanation.symbols)),
+        below(_notes(explanation)),
     ]
-    leaves = [s for s in others if s.same_as or (s.is_leaf and len(s.formula) <= LONG)]
-    parts += [_written(step) for step in explanation.steps if step not in leaves]
-    if leaves:
-        parts.append(_steps(leaves))
-    parts.append(_letters(explanation.symbols))
-    notes = [
-        *(f"Source: {source}" for source in explanation.sources),
-        *([f"Assumed: {'; '.join(explanation.assumptions)}"] if explanation.assumptions else []),
-        *explanation.conventions,
-    ]
-    return capture(*parts, below(notes), width=WIDTH)
+    return capture(*parts, width=WIDTH)
 
 
-def as_json(explanation: Explanation) -> str:
+def explanation_json(explanation: Explanation) -> str:
     """The same as an object with formula, substituted and symbols."""
     top, *steps = explanation.steps
     answer = {
@@ -60,7 +54,7 @@ def as_json(explanation: Explanation) -> str:
     return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: Step) -> Row:
     row = {"address": step.name, **raw(step.quantity), "formula": step.formula}
     same = {"same_as": step.same_as} if step.same_as else {}
     return row | {"substituted": step.substituted} | same
@@ -68,7 +62,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _written(step: Step) -> Padding:
     """The three lines of a formula: letters or names, numbers, result."""
-    sign = "≈" if is_estimate(step.quantity) else "="
+    equals = "≈" if is_estimate(step.quantity) else "="
     grid = Table.grid(padding=(0, 1))
     grid.add_column()
     grid.add_column()
@@ -82,32 +76,48 @@ def _written(step: Step) -> Padding:
     grid.add_row(step.name, "=", wrapped(step.formula, width))
     if step.substituted != str(step.quantity.value):
         grid.add_row("", "=", wrapped(step.substituted, width))
-    grid.add_row("", sign, result.strip())
+    grid.add_row("", equals, result.strip())
     return Padding(grid, (0, 0, 1, 2))
 
 
-def _steps(steps: list[Step]) -> Table:
-    table = plain_table(["step", "formula", "value"], 2)
-    table.columns[0].no_wrap = True
+def _steps(steps: list[Step]) -> Sheet:
     values = [cell(step.quantity) for step in steps]
     names = [wrapped(step.name, _STEP) for step in steps]
     taken = max(len(line) for name in names for line in name.split("\n")) + max(map(len, values))
-    for step, name, value in zip(steps, names, values, strict=True):
-        formula = f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
-        table.add_row(Text(name), Text(wrapped(formula, WIDTH - taken - 10)), Text(value))
-    return table
+    formulas = [
+        f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
+        for step in steps
+    ]
+    width = WIDTH - taken - 10
+    return Sheet(
+        columns=[Column("step", "word"), Column("formula", "text"), Column("value")],
+        rows=[
+            [name, wrapped(formula, width), value]
+            for name, formula, value in zip(names, formulas, values, strict=True)
+        ],
+    )
 
 
-def _letters(symbols: list[Symbol]) -> Table:
-    table = plain_table(["letter", "meaning", "from", "value"], 3)
-    table.columns[0].no_wrap = table.columns[2].no_wrap = True
-    for symbol in symbols:
-        told = [symbol.meaning] * bool(symbol.meaning)
-        told += [f"= {symbol.formula}"] * bool(symbol.formula)
-        table.add_row(
-            Text(wrapped(symbol.name, _WHERE)),
-            Text("\n".join(told)),
-            Text(wrapped(symbol.where, _WHERE)),
-            Text(cell(symbol.letter)),
-        )
-    return table
+def _letters(symbols: list[Symbol]) -> Sheet:
+    headings = [Column("letter", "word"), Column("meaning", "text"), Column("from", "word")]
+    return Sheet(
+        columns=[*headings, Column("value")],
+        rows=[
+            [
+                wrapped(symbol.name, _WHERE),
+                "\n".join(filter(None, [symbol.meaning, symbol.formula and f"= {symbol.formula}"])),
+                wrapped(symbol.where, _WHERE),
+                cell(symbol.letter),
+            ]
+            for symbol in symbols
+        ],
+    )
+
+
+def _notes(explanation: Explanation) -> list[str]:
+    assumed = "; ".join(explanation.assumptions)
+    return [
+        *(f"Source: {source}" for source in explanation.sources),
+        *([f"Assumed: {assumed}"] if assumed else []),
+        *explanation.conventions,
+    ]

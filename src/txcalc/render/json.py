@@ -9,7 +9,7 @@ from txcalc.render.values import rows
 from txcalc.report.report import Layout, Report
 
 
-def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
+def reports_json(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
     """One object a model."""
     answer = [
         {

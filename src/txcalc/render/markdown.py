@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txcalc.render.sheet import Sheet, pictures, sheets
+from txcalc.render.layouts import sheets
+from txcalc.render.sheet import Bars, Column, Sheet
 from txcalc.report.report import Layout, Report
 
 
-def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
-    """A heading, a pipe table and a list of notes for each sheet."""
-    text = "\n".join(_sheet(sheet) for sheet in sheets(reports, layout, explain=explain))
-    for report in reports:
-        if bars := pictures(report):
-            text += "\n".join(["", f"{report.model}:", "", "```text", *bars, "```", ""])
-    return text
+def reports_markdown(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
+    """A heading, a pipe table and a list of notes for each sheet, and all bars below them."""
+    pages = sheets(reports, layout, explain=explain)
+    text = "\n".join(map(_table, pages))
+    return text + "".join(_picture(bars) for page in pages for bars in page.bars)
 
 
-def _sheet(sheet: Sheet) -> str:
-    marks = [":--" if i < sheet.left else "--:" for i in range(len(sheet.columns))]
-    lines = [f"### {sheet.title}", "", *map(_line, (sheet.columns, marks, *sheet.rows)), ""]
+def _table(sheet: Sheet) -> str:
+    headings = [column.heading for column in sheet.columns]
+    marks = [_mark(column) for column in sheet.columns]
+    lines = [f"### {sheet.title}", "", *map(_line, (headings, marks, *sheet.rows)), ""]
     return "\n".join(lines + [f"- {_escaped(note)}" for note in sheet.notes]) + "\n"
+
+
+def _mark(column: Column) -> str:
+    return "--:" if column.kind == "number" else ":--"
+
+
+def _picture(bars: Bars) -> str:
+    return "\n".join(["", f"{bars.title}:", "", "```text", *bars.lines, "```", ""])
 
 
 def _line(cells: list[str]) -> str:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import Number, is_estimate
-from txcalc.render.table import WIDTH, capture, plain_table
+from txcalc.render.sheet import Column, Sheet, stacked
+from txcalc.render.table import WIDTH, capture, drawn
 from txcalc.report.format import decimal
 from txcalc.sweep.sweep import Sweep
 
 MOST_ROWS = 2000
 BAR_WIDTH = 24
-_BETWEEN = 3
-"""Columns between two numbers."""
-
-Column = list[str]
-"""A heading and the cells below it."""
 
 
-def as_table(sweep: Sweep) -> str:
+def points_table(sweep: Sweep) -> str:
     """One row a point, and a table for as many figures as stand side by side in 80 columns.
 
     Raises:
@@ -35,60 +28,46 @@ def as_table(sweep: Sweep) -> str:
         raise OptionError(
             f"{sweep.points:,} points are too many for a table; choose --format csv or json"
         )
-    rows = [json.loads(line) for _, text in sweep.lines("json") for line in text.splitlines()]
+    sheet = _sheet(sweep)
+    pages = stacked(sheet, WIDTH) if len(sweep.addresses) > 1 else [sheet]
+    return capture(*(part for page in pages for part in drawn(page)))
+
+
+def _sheet(sweep: Sweep) -> Sheet:
+    """A column for each axis and each figure, and bars beside the only figure of one axis."""
+    points = [json.loads(line) for _, text in sweep.lines("json") for line in text.splitlines()]
     names = [axis.name for axis in sweep.axes]
-    axes = [[name, *(str(row[name]) for row in rows)] for name in names]
-    values = [[_number(row[address]) for row in rows] for address in sweep.addresses]
-    figures = [
-        [address, *_cells(column, estimated=_is_estimated(sweep, i))]
-        for i, (address, column) in enumerate(zip(sweep.addresses, values, strict=True))
-    ]
-    bars = [["", *_bars(values[0])]] if len(axes) == len(figures) == 1 else []
-    title = [] if "model" in names else [Text(sweep.model, style="bold")]
-    return capture(
-        *title, *(_table([*axes, *some, *bars]) for some in _side_by_side(axes, figures))
+    axes = [[str(point[name]) for point in points] for name in names]
+    values = [[_number(point[address]) for point in points] for address in sweep.addresses]
+    cells = [_cells(column, estimated=_is_estimated(sweep, i)) for i, column in enumerate(values)]
+    bars = [_bars(values[0])] if len(axes) == len(values) == 1 else []
+    return Sheet(
+        title="" if "model" in names else sweep.model,
+        columns=[
+            *(Column(name, "word" if name == "model" else "number") for name in names),
+            *map(Column, sweep.addresses),
+            *(Column("", "word") for _ in bars),
+        ],
+        rows=list(map(list, zip(*axes, *cells, *bars, strict=True))),
+        keys=len(names),
     )
 
 
-def _table(columns: Sequence[Column]) -> RenderableType:
-    table = plain_table([column[0] for column in columns], 0)
-    for told, column in zip(table.columns, columns, strict=True):
-        told.justify = "left" if column[0] in ("model", "") else "right"
-    for cells in zip(*(column[1:] for column in columns), strict=True):
-        table.add_row(*map(Text, cells))
-    return table
-
-
-def _side_by_side(axes: Sequence[Column], figures: Sequence[Column]) -> Iterator[list[Column]]:
-    """The figures in groups that are no wider than a page."""
-    taken = sum(max(map(len, column)) + _BETWEEN for column in axes)
-    group: list[Column] = []
-    left = WIDTH - taken
-    for column in figures:
-        width = max(map(len, column)) + _BETWEEN
-        if group and width > left:
-            yield group
-            group, left = [], WIDTH - taken
-        group.append(column)
-        left -= width
-    yield group
-
-
-def _number(told: Any) -> Number:
-    return Fraction(told["exact"]) if isinstance(told, dict) else int(told)
+def _number(value: Any) -> Number:
+    return Fraction(value["exact"]) if isinstance(value, dict) else int(value)
 
 
 def _is_estimated(sweep: Sweep, i: int) -> bool:
     return any(is_estimate(derived.figures[i]) for derived in sweep.derived.values())
 
 
-def _cells(values: Sequence[Number], *, estimated: bool) -> Iterator[str]:
-    for value in values:
-        whole = isinstance(value, int)
-        yield decimal(value) if whole or not estimated else f"≈ {decimal(value)}"
+def _cells(values: Sequence[Number], *, estimated: bool) -> list[str]:
+    return [
+        f"≈ {decimal(value)}" if estimated and not isinstance(value, int) else decimal(value)
+        for value in values
+    ]
 
 
-def _bars(values: Sequence[Number]) -> Iterator[str]:
+def _bars(values: Sequence[Number]) -> list[str]:
     longest = max(map(Fraction, values)) or 1
-    for value in values:
-        yield "█" * round(BAR_WIDTH * Fraction(value) / longest)
+    return ["█" * round(BAR_WIDTH * Fraction(value) / longest) for value in values]

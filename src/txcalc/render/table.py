@@ -1,4 +1,4 @@
-"""Tables for a terminal, by rich; plain and never cut where the output is piped."""
+"""Sheets drawn as tables by rich: as wide as a terminal, plain and never cut where piped."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from txcalc.render.sheet import Sheet, pictures, sheets
+from txcalc.render.layouts import sheets
+from txcalc.render.sheet import BETWEEN, Bars, Sheet
 from txcalc.render.wrap import wrapped
 from txcalc.report.report import Layout, Report
 
 WIDTH = 80
 _ENDLESS = 10_000
+_NARROWEST = 8
+"""The least width of a fitted column."""
 
 
-def write(reports: Sequence[Report], layout: Layout, explain: bool = False) -> str:
-    """The sheets as tables, their notes and bar pictures below."""
-    parts: list[RenderableType] = []
-    for sheet in sheets(reports, layout, explain=explain):
-        parts += [Text(sheet.title, style="bold"), _table(sheet)]
-        if sheet.notes:
-            parts.append(below(sheet.notes))
-    for report in reports:
-        bars = pictures(report)
-        if bars:
-            parts.append(Text("\n".join(["", f" {report.model}", *(f"   {bar}" for bar in bars)])))
-    return capture(*parts)
+def reports_table(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
+    """The sheets as tables, each with its notes, and all bars below them."""
+    pages = sheets(reports, layout, explain=explain)
+    tables = [part for page in pages for part in drawn(page)]
+    return capture(*tables, *(_picture(bars) for page in pages for bars in page.bars))
+
+
+def drawn(sheet: Sheet) -> list[RenderableType]:
+    """The title of a sheet, its table and its notes."""
+    parts: list[RenderableType] = [Text(sheet.title, style="bold")] if sheet.title else []
+    parts.append(_grid(sheet))
+    return [*parts, below(sheet.notes)] if sheet.notes else parts
 
 
 def below(notes: Sequence[str]) -> Constrain:
@@ -52,30 +55,32 @@ def capture(*parts: RenderableType, width: int = _ENDLESS) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def plain_table(columns: Sequence[str], left: int) -> Table:
-    """An empty table whose first ``left`` columns are text and may wrap."""
+def _grid(sheet: Sheet) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(columns):
-        text = i < left
+    for column in sheet.columns:
         table.add_column(
-            Text(name), justify="left" if text else "right", overflow="fold", no_wrap=not text
+            Text(column.heading),
+            justify="right" if column.kind == "number" else "left",
+            overflow="fold",
+            no_wrap=column.kind in ("number", "word"),
         )
-    return table
-
-
-def _table(sheet: Sheet) -> Table:
-    table = plain_table(sheet.columns, sheet.left)
     for row in _fitted(sheet):
         table.add_row(*map(Text, row))
     return table
 
 
 def _fitted(sheet: Sheet) -> list[list[str]]:
-    """The rows, the column that a sheet names for it wrapped so that all fit the usual width."""
-    if sheet.fitted is None:
+    """The rows, a fitted column wrapped so that all fit the usual width."""
+    kinds = [column.kind for column in sheet.columns]
+    if "fitted" not in kinds:
         return sheet.rows
-    i = sheet.fitted
-    others = [[*row[:i], *row[i + 1 :]] for row in ([*sheet.columns], *sheet.rows)]
-    taken = sum(max(map(len, column)) for column in zip(*others, strict=True))
-    width = max(8, WIDTH - taken - 3 * len(sheet.columns))
+    i = kinds.index("fitted")
+    lines = [[column.heading for column in sheet.columns], *sheet.rows]
+    others = [cells for j, cells in enumerate(zip(*lines, strict=True)) if j != i]
+    taken = sum(max(map(len, cells)) for cells in others)
+    width = max(_NARROWEST, WIDTH - taken - BETWEEN * len(kinds))
     return [[*row[:i], wrapped(row[i], width), *row[i + 1 :]] for row in sheet.rows]
+
+
+def _picture(bars: Bars) -> Text:
+    return Text("\n".join(["", f" {bars.title}", *(f"   {line}" for line in bars.lines)]))

@@ -1,58 +1,39 @@
-"""Reports as rows of raw values, the same for JSON and CSV."""
+"""Reports as rows of raw values in base units, the same for JSON and CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from txcalc.exact.quantity import Quantity, is_estimate, product
 from txcalc.report.format import plain
-from txcalc.report.report import Layout, Report
+from txcalc.report.report import Held, Layout, Report, Shape
+
+if TYPE_CHECKING:
+    from txcalc.report.explain import Symbol
+
+Row = dict[str, Any]
 
 
-def rows(report: Report, layout: Layout, *, explain: bool = False) -> Iterator[dict[str, Any]]:
+def rows(report: Report, layout: Layout, *, explain: bool = False) -> Iterator[Row]:
     """Address, value and unit of each row; with ``explain`` its formula and its letters too."""
-    for address, row in _rows(report, layout):
-        yield row | _explained(report, address) if explain else row
-
-
-def _explained(report: Report, address: str) -> dict[str, Any]:
-    from txcalc.exact.printing import symbolic
-    from txcalc.render.formulas import fields
-
-    if address in report.figures:
-        return fields(report.figures[address])
-    return {"formula": list(map(symbolic, report.shapes[address]))}
-
-
-def _rows(report: Report, layout: Layout) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Address, value and unit; integers as integers, others also as n/d."""
     match layout:
-        case "shapes":
-            for address, shape in report.shapes.items():
-                sizes = [size.value for size in shape]
-                yield (
-                    address,
-                    {"address": report.short(address), "value": sizes, "unit": "elements"},
-                )
+        case "figures" | "steps" | "catalogue":
+            for address in report.shown:
+                quantity = report.figures[address]
+                row = _figure(report, address)
+                yield row | formula(quantity) if explain else row
         case "tensors":
             for address, held in report.tensors.items():
-                sides = [side for side in (held.weight.outputs, held.weight.inputs) if side]
-                yield (
-                    address,
-                    {
-                        **_row(report.short(address), report.figures[address]),
-                        "dims": [product(*side).value for side in sides],
-                        "copies": product(held.layers, held.weight.copies).value,
-                        "count": product(held.layers, held.weight.stored).value,
-                    },
-                )
-        case _:
-            for address in report.shown:
-                yield address, _row(report.short(address), report.figures[address])
+                row = _figure(report, address) | tensor(held)
+                yield row | formula(report.figures[address]) if explain else row
+        case "shapes":
+            for address, shape in report.shapes.items():
+                row = {"address": report.short(address), **_sizes(shape)}
+                yield row | _sizes_in_letters(shape) if explain else row
 
 
-def raw(quantity: Quantity) -> dict[str, Any]:
+def raw(quantity: Quantity) -> Row:
     """Value and unit in base units, and where it is no integer what it is exactly."""
     value = quantity.value
     if isinstance(value, int):
@@ -63,5 +44,43 @@ def raw(quantity: Quantity) -> dict[str, Any]:
     return number | {"exact": plain(value, as_fraction=True)}
 
 
-def _row(address: str, quantity: Quantity) -> dict[str, Any]:
-    return {"address": address, **raw(quantity)}
+def formula(quantity: Quantity) -> Row:
+    """A figure's formula in letters, the same in numbers, and its letters."""
+    from txcalc.exact.printing import substituted, symbolic
+    from txcalc.report.explain import symbols
+
+    return {
+        "formula": symbolic(quantity),
+        "substituted": substituted(quantity),
+        "symbols": [symbol_row(symbol) for symbol in symbols(quantity)],
+    }
+
+
+def symbol_row(symbol: Symbol) -> Row:
+    """A letter of the legend."""
+    row = {"name": symbol.name, **raw(symbol.letter), "meaning": symbol.meaning}
+    return row | ({"formula": symbol.formula} if symbol.formula else {}) | {"from": symbol.where}
+
+
+def tensor(held: Held) -> Row:
+    """A weight's dims, how many tensors there are like it, and the elements of all of them."""
+    weight = held.weight
+    return {
+        "dims": [product(*side).value for side in (weight.outputs, weight.inputs) if side],
+        "copies": product(held.layers, weight.copies).value,
+        "count": product(held.layers, weight.stored).value,
+    }
+
+
+def _figure(report: Report, address: str) -> Row:
+    return {"address": report.short(address), **raw(report.figures[address])}
+
+
+def _sizes(shape: Shape) -> Row:
+    return {"value": [size.value for size in shape], "unit": "elements"}
+
+
+def _sizes_in_letters(shape: Shape) -> Row:
+    from txcalc.exact.printing import symbolic
+
+    return {"formula": list(map(symbolic, shape))}

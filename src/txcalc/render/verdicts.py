@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
-from txcalc.render.table import WIDTH, capture, plain_table
+from txcalc.render.sheet import Column, Sheet
+from txcalc.render.table import WIDTH, capture, drawn
 from txcalc.render.values import raw
 from txcalc.render.wrap import wrapped
 from txcalc.report.format import binary, decimal
@@ -22,7 +22,7 @@ MIN_NAME, DOCUMENTED, MARGINS = 18, 16, 13
 """The least width of the column of claims, that of the numbers' column, and what lies between."""
 
 
-def as_table(verdicts: Sequence[Verdict]) -> str:
+def verdicts_table(verdicts: Sequence[Verdict]) -> str:
     """A table for each file; below them, what is wrong and how the right numbers came to be."""
     by_file: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
@@ -30,21 +30,25 @@ def as_table(verdicts: Sequence[Verdict]) -> str:
     tables: list[RenderableType] = []
     for file, of_file in by_file.items():
         title = [Text(f"\n{file}", style="bold")] if len(by_file) > 1 else []
-        tables += [*title, _table(of_file)]
-    wrong = [line for v in verdicts if not v.holds for line in _hanging(told(v))]
+        tables += [*title, *drawn(_sheet(of_file))]
+    wrong = [line for v in verdicts if not v.holds for line in _hanging(failure(v))]
     return capture(*tables, *wrong, Text(_count(verdicts)), width=WIDTH)
 
 
-def _table(verdicts: Sequence[Verdict]) -> Table:
+def _sheet(verdicts: Sequence[Verdict]) -> Sheet:
     """One row a claim."""
-    table = plain_table(["claim", "documented", "computed", ""], 1)
-    table.columns[-1].justify = "left"
-    rows = [(wrapped(_documented(v), DOCUMENTED), _computed(v), _status(v)) for v in verdicts]
-    taken = sum(max(_width(row[i]) for row in rows) for i in range(3))
+    cells = [(wrapped(_documented(v), DOCUMENTED), _computed(v), _status(v)) for v in verdicts]
+    taken = sum(max(map(_width, column)) for column in zip(*cells, strict=True))
     width = max(MIN_NAME, WIDTH - taken - MARGINS)
-    for verdict, row in zip(verdicts, rows, strict=True):
-        table.add_row(*map(Text, (wrapped(_name(verdict), width), *row)))
-    return table
+    return Sheet(
+        columns=[
+            Column("claim", "text"),
+            Column("documented"),
+            Column("computed"),
+            Column("", "word"),
+        ],
+        rows=[[wrapped(_name(v), width), *row] for v, row in zip(verdicts, cells, strict=True)],
+    )
 
 
 def _width(text: str) -> int:
@@ -70,7 +74,7 @@ def _count(verdicts: Sequence[Verdict]) -> str:
     return f"{claims}: {', '.join(counts)}"
 
 
-def as_json(verdicts: Sequence[Verdict]) -> str:
+def verdicts_json(verdicts: Sequence[Verdict]) -> str:
     """One object a claim."""
     rows = [
         {
@@ -95,13 +99,14 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_github(verdicts: Sequence[Verdict]) -> str:
+def verdicts_github(verdicts: Sequence[Verdict]) -> str:
     """One annotation for each claim that does not hold."""
-    return "".join(
-        f"::error file={_property(_path(v.place.file))},line={v.place.line}::{_one_line(told(v))}\n"
-        for v in verdicts
-        if not v.holds
-    )
+    return "".join(_annotation(verdict) for verdict in verdicts if not verdict.holds)
+
+
+def _annotation(verdict: Verdict) -> str:
+    file, line = _property(_path(verdict.place.file)), verdict.place.line
+    return f"::error file={file},line={line}::{_one_line(failure(verdict))}\n"
 
 
 def _path(file: str) -> str:
@@ -124,8 +129,8 @@ def _name(verdict: Verdict) -> str:
 
 
 def _documented(verdict: Verdict) -> str:
-    signs = {"over": "> ", "under": "< ", "within": "≈ ", "truncates": "truncated "}
-    return signs.get(verdict.claim.relation, "") + verdict.claim.value
+    prefixes = {"over": "> ", "under": "< ", "within": "≈ ", "truncates": "truncated "}
+    return prefixes.get(verdict.claim.relation, "") + verdict.claim.value
 
 
 def _computed(verdict: Verdict) -> str:
@@ -149,7 +154,7 @@ def _status(verdict: Verdict) -> str:
     ]
 
 
-def told(verdict: Verdict) -> str:
+def failure(verdict: Verdict) -> str:
     """What is wrong, where, and the formula of the right number."""
     claim = verdict.claim
     where = f"{verdict.place.file}:{verdict.place.line}: "
