@@ -10,7 +10,7 @@ from txcalc.accounts import ask
 from txcalc.accounts.options import question
 from txcalc.accounts.question import LETTERS, Question, positive
 from txcalc.errors import AddressError, OptionError, nearest
-from txcalc.exact.polynomial import compiled
+from txcalc.exact.emit import compiled
 from txcalc.exact.printing import symbolic
 from txcalc.exact.quantity import Number
 from txcalc.model.model import Model

@@ -28,7 +28,7 @@ from tests.support.running import ACCOUNTS, BUNDLED, answer, get, load, named, r
 from txcalc.accounts import ask
 from txcalc.accounts.question import Question
 from txcalc.errors import DescriptionError, OptionError, RefusedError
-from txcalc.exact.polynomial import compiled
+from txcalc.exact.emit import compiled
 from txcalc.exact.quantity import Number, is_estimate
 from txcalc.model.model import Model
 from txcalc.sources.edits import unshared
