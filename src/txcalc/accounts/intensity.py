@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
-from txcalc.accounts.fold import flops, leaves, multiplied, over_all, run, stored, sums, widths
+from txcalc.accounts.fold import (
+    by_component,
+    flops,
+    leaves,
+    multiplied,
+    over_all,
+    run,
+    stored,
+    sums,
+    widths,
+)
 from txcalc.accounts.setting import ENCODER_ONLY, Setting
 from txcalc.errors import RefusedError
 from txcalc.exact.counting import distinct
@@ -89,21 +99,17 @@ def _by_component(setting: Setting, workload: Workload) -> dict[str, dict[str, Q
     rows, question, passes = setting.model.rows, setting.question, setting.passes(workload)
     per_mac = per_multiply_add(macs=False, phase=workload.phase)
 
-    def computed(row: Row) -> Quantity | None:
-        return flops(row, passes[row.given], per_mac)
-
-    def computed_by_weight(row: Row) -> Quantity | None:
-        return computed(row) if isinstance(row.declared, Weight) else None
-
+    computed = [(row, flops(row, passes[row.given], per_mac)) for row in rows]
+    by_weight = ((row, cost) for row, cost in computed if isinstance(row.declared, Weight))
     read = sums(leaves(rows, lambda row: _read(row, passes[row.given])), "")
     moved = sums(leaves(rows, lambda row: _moved(row, passes[row.given])), "")
     return {
-        "flops": sums(leaves(rows, computed_by_weight), "FLOPs"),
+        "flops": sums(by_component(by_weight), "FLOPs"),
         "bytes": {
             component: product(elements.counted_as("parameters"), question.weight_bytes)
             for component, elements in read.items()
         },
-        "all_flops": sums(leaves(rows, computed), "FLOPs"),
+        "all_flops": sums(by_component(computed), "FLOPs"),
         "elements": {name: elements.counted_as("elements") for name, elements in moved.items()},
     }
 
