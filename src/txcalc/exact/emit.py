@@ -12,12 +12,14 @@ from typing import Any
 import msgspec
 
 from txcalc.exact.operations import FUNCTIONS
-from txcalc.exact.polynomial import Atom, Call, Polynomial, Polynomials, Rational, Variable
+from txcalc.exact.polynomial import Atom, Call, First, Polynomial, Polynomials, Rational, Variable
 from txcalc.exact.quantity import Number, Quantity, exact, ratio
+from txcalc.exact.search import least_true
 
 NAMESPACE: dict[str, Any] = {
     "__builtins__": {},
     "exact": exact,
+    "first": least_true,
     "ratio": ratio,
     **{function.name: function.value for function in FUNCTIONS},
 }
@@ -68,7 +70,10 @@ class Compiler:
     def _atom(self, atom: Atom) -> str:
         match atom:
             case Variable():
-                return self._variables[atom.name]
+                return self._variables.setdefault(atom.name, f"n{len(self._atoms)}")
+            case First():
+                gap = self._quotient(atom.gap)
+                return f"first(lambda {self._atoms[atom.bound]}: {gap} >= 0)"
             case Call():
                 return atom.function.python(*map(self._quotient, atom.args))
 

@@ -1,7 +1,9 @@
 """The table of operations: each states its value, its formula and its Python.
 
 Constants, letters, sums, products and quotients are *arithmetic*: the normal forms of printing and
-of compiling are made of them, so both match on each.  Any other operation is a :class:`Function`,
+of compiling are made of them, so both match on each.  So do they on ``first``, the least whole
+number of a letter at which a condition holds, since its operands are functions of that letter.  Any
+other operation is a :class:`Function`,
 which both normal forms take for an atom; a new one is a new row here.
 """
 
@@ -13,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-Arithmetic = Literal["const", "letter", "sum", "product", "quotient"]
+Arithmetic = Literal["const", "letter", "sum", "product", "quotient", "first"]
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True, eq=False):

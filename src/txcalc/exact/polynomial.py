@@ -40,7 +40,14 @@ class Call(msgspec.Struct, frozen=True):
     args: tuple[Rational, ...]
 
 
-Atom = Variable | Call
+class First(msgspec.Struct, frozen=True):
+    """The least whole number of the atom ``bound`` at which ``gap`` is not negative."""
+
+    bound: int
+    gap: Rational
+
+
+Atom = Variable | Call | First
 
 
 class Polynomials:
@@ -56,6 +63,7 @@ class Polynomials:
         self._letters = {name: atom for atom, name in enumerate(letters)}
         self._places = places
         self._calls: dict[object, int] = {}
+        self._bound: dict[int, int] = {}
         self._known: dict[int, tuple[Quantity, Rational]] = {}
 
     def of(self, node: Quantity) -> Rational:
@@ -77,14 +85,42 @@ class Polynomials:
             case "quotient":
                 above, below = map(self.of, node.args)
                 return _times(above, Rational(below.below, below.above))
+            case "first":
+                return self._first(node)
             case Function() as function:
                 args = tuple(map(self.of, node.args))
                 if all(map(_is_constant, args)):
                     return _constant(node.value)
                 return self._call(function, args)
 
+    def _first(self, node: Quantity) -> Rational:
+        letter, a, b = node.args
+        assert isinstance(letter, Letter)
+        self._bound[id(letter)] = bound = len(self.atoms)
+        self.atoms.append(Variable(f"{letter.name}, bound"))
+        gap = _plus(self.of(a), _times(_constant(-1), self.of(b)))
+        if self._reads(gap) <= {bound}:
+            return _constant(node.value)
+        self.atoms.append(First(bound, gap))
+        return _atom(len(self.atoms) - 1)
+
+    def _reads(self, value: Rational) -> set[int]:
+        """The variables that a value is made of."""
+        found: set[int] = set()
+        for place in {atom for p in (value.above, value.below) for m in p for atom, _ in m}:
+            match self.atoms[place]:
+                case Variable():
+                    found.add(place)
+                case Call() as call:
+                    found.update(*map(self._reads, call.args))
+                case First() as first:
+                    found |= self._reads(first.gap) - {first.bound}
+        return found
+
     def _letter(self, node: Quantity) -> Rational:
         assert isinstance(node, Letter)
+        if id(node) in self._bound:
+            return _atom(self._bound[id(node)])
         if node.definition is not None:
             return self.of(node.definition)
         name = self._places.get(node.path) if node.path else node.name

@@ -74,6 +74,9 @@ class Printer:
             case "quotient":
                 above, below = map(self._factor, node.args)
                 return [_times(above, _inverse(below))]
+            case "first":
+                (name, _), *sides = (_both(self.terms(arg)) for arg in node.args)
+                return [_piece(f"first({name}: {a} >= {b})" for a, b in zip(*sides, strict=True))]
             case Function() as function:
                 texts = zip(*(_both(self.terms(arg)) for arg in node.args), strict=True)
                 return [_piece(function.formula(*operands) for operands in texts)]
