@@ -31,6 +31,7 @@ from txcalc.exact.quantity import (
     product,
     walk,
 )
+from txcalc.exact.solve import first
 
 Recipe = tuple[Any, ...]
 Recipes = st.SearchStrategy[Recipe]
@@ -52,6 +53,7 @@ MAKERS: dict[str, Callable[..., Quantity]] = {
     "series": lambda power, low, high, cap=None: series(power, cap, low, high),
     "tally": lambda n, *places: tally(n, tuple(place.value == 1 for place in places)),
     "distinct": lambda experts, share, tokens: distinct(experts, experts / share, tokens),
+    "first": lambda width, need: first("n", lambda n: (product(width, n), need)),
     "defined": lambda definition: defined("share", definition),
 }
 
@@ -101,6 +103,8 @@ def recipes_of(operation: str, depth: int = 2) -> Recipes:
             return patterns.flatmap(lambda places: _made(operation, _counts(0), *places))
         case "distinct":
             return _made(operation, _counts(1), _counts(1), _counts(1))
+        case "first":
+            return _made(operation, _counts(1), recipes(depth - 1))
         case "defined":
             return _made(operation, recipes(depth - 1))
     raise NotImplementedError(f"no derivations are drawn of {operation}")

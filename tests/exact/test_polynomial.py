@@ -12,8 +12,9 @@ from hypothesis import given
 
 from tests.exact.derivations import NAMES, Recipe, letter_values, letters, made, recipes
 from txcalc.exact.counting import series
-from txcalc.exact.polynomial import Call, Polynomial, Polynomials, Rational, Variable
+from txcalc.exact.polynomial import Call, First, Polynomial, Polynomials, Rational, Variable
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, const, defined, least, product
+from txcalc.exact.search import least_true
 
 
 class Evaluator:
@@ -36,6 +37,12 @@ class Evaluator:
                 return self._values[name]
             case Call(function, args):
                 return function.value(*map(self, args))
+            case First(bound, gap):
+                name = self._polynomials.atoms[bound].name
+                return least_true(lambda n: self._with(name, n)(gap) >= 0)
+
+    def _with(self, name: str, n: int) -> Evaluator:
+        return Evaluator(self._polynomials, {**self._values, name: n})
 
 
 @given(recipes(3), letter_values, letter_values)

@@ -68,4 +68,4 @@ def test_compiled_it_follows_its_other_letters(width: int, need: int, other: int
 def test_it_is_explained_by_its_condition() -> None:
     found = grows(Letter(3, "width"), None, Letter(100, "need"))
     assert symbolic(found) == "first(n: width·n >= need)"
-    assert substituted(found) == "first(n: 3·34 >= 100)"
+    assert substituted(found) == "first(n: 3·n >= 100)"

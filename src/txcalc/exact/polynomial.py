@@ -12,7 +12,7 @@ from functools import reduce
 import msgspec
 
 from txcalc.exact.operations import Function
-from txcalc.exact.quantity import Letter, Number, Quantity, ratio
+from txcalc.exact.quantity import Letter, Number, Quantity, ratio, walk
 
 Monomial = tuple[tuple[int, int], ...]
 """Atoms, by their place among all, each with its power."""
@@ -94,28 +94,26 @@ class Polynomials:
                 return self._call(function, args)
 
     def _first(self, node: Quantity) -> Rational:
+        if not self._is_chosen(node):
+            return _constant(node.value)
         letter, a, b = node.args
         assert isinstance(letter, Letter)
         self._bound[id(letter)] = bound = len(self.atoms)
-        self.atoms.append(Variable(f"{letter.name}, bound"))
+        self.atoms.append(Variable(f"{letter.name}, bound at {bound}"))
         gap = _plus(self.of(a), _times(_constant(-1), self.of(b)))
-        if self._reads(gap) <= {bound}:
-            return _constant(node.value)
         self.atoms.append(First(bound, gap))
         return _atom(len(self.atoms) - 1)
 
-    def _reads(self, value: Rational) -> set[int]:
-        """The variables that a value is made of."""
-        found: set[int] = set()
-        for place in {atom for p in (value.above, value.below) for m in p for atom, _ in m}:
-            match self.atoms[place]:
-                case Variable():
-                    found.add(place)
-                case Call() as call:
-                    found.update(*map(self._reads, call.args))
-                case First() as first:
-                    found |= self._reads(first.gap) - {first.bound}
-        return found
+    def _is_chosen(self, root: Quantity) -> bool:
+        """Whether a chosen letter stands in a derivation."""
+        nodes = list(walk(root))
+        bound = {id(node.args[0]) for node in nodes if node.op == "first"}
+        letters = (node for node in nodes if isinstance(node, Letter) and id(node) not in bound)
+        return any(self._name(letter) in self._letters for letter in letters)
+
+    def _name(self, letter: Letter) -> str:
+        """The name under which a letter may be chosen."""
+        return self._places.get(letter.path, "") if letter.path else letter.name
 
     def _letter(self, node: Quantity) -> Rational:
         assert isinstance(node, Letter)
@@ -123,7 +121,7 @@ class Polynomials:
             return _atom(self._bound[id(node)])
         if node.definition is not None:
             return self.of(node.definition)
-        name = self._places.get(node.path) if node.path else node.name
+        name = self._name(node)
         return _atom(self._letters[name]) if name in self._letters else _constant(node.value)
 
     def _call(self, function: Function, args: tuple[Rational, ...]) -> Rational:

@@ -46,6 +46,7 @@ class Printer:
         self.names = _names(root)
         self._called = called or {}
         self._known: dict[int, list[_Term]] = {}
+        self._bound: set[int] = set()
 
     def write(self, node: Quantity) -> Text:
         """A formula in letters, and with the numbers put in."""
@@ -64,7 +65,8 @@ class Printer:
             case "const":
                 return [_Term(Fraction(node.value), {})]
             case "letter":
-                return [_piece((self.names[id(node)], _number(node.value)))]
+                name = self.names[id(node)]
+                return [_piece((name, name if id(node) in self._bound else _number(node.value)))]
             case "sum":
                 return [term for arg in node.args for term in self.terms(arg)]
             case "product" if len(node.args) == 1:
@@ -75,6 +77,7 @@ class Printer:
                 above, below = map(self._factor, node.args)
                 return [_times(above, _inverse(below))]
             case "first":
+                self._bound.add(id(node.args[0]))
                 (name, _), *sides = (_both(self.terms(arg)) for arg in node.args)
                 return [_piece(f"first({name}: {a} >= {b})" for a, b in zip(*sides, strict=True))]
             case Function() as function:
