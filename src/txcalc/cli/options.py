@@ -12,7 +12,7 @@ from txcalc.render import Format
 from txcalc.report.format import whole
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
-from txcalc.workload.formats import FORMATS
+from txcalc.workload.formats import NUMBERS
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
 from txcalc.workload.question import PROMPT, Question
 
@@ -114,10 +114,20 @@ QUESTION: dict[str, Any] = {
         Mla, _option(help="form of latent attention; default: absorbed in decode, else expanded")
     ),
     "dtype": _asked(
-        str, _option(metavar="FMT", help=f"number format: {', '.join(FORMATS)}"), _DEFAULT.dtype
+        str, _option(metavar="FMT", help=f"number format: {', '.join(NUMBERS)}"), _DEFAULT.dtype
     ),
-    "weights": _asked(str, _option(metavar="FMT", help="format of the weights; default: --dtype")),
-    "kv": _asked(str, _option(metavar="FMT", help="format of the cache; default: --dtype")),
+    "weights": _asked(
+        str,
+        _option(
+            metavar="FMT[,ROLE=FMT]...",
+            help="format of the weights, or a scheme as fp8-channel; default: --dtype",
+        ),
+    ),
+    "kv": _asked(
+        str,
+        _option(metavar="FMT[,ROW=FMT]...", help="format of the cache; default: --dtype"),
+    ),
+    "mtp": Annotated[bool, _option("--mtp", help="multi-token-prediction modules too")],
 }
 """The options of a question by name."""
 FIGURE = tuple(name for name in QUESTION if name in KNOWN)
