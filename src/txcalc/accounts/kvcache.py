@@ -70,7 +70,7 @@ def assumptions(setting: Setting, workload: Workload) -> list[str]:
 
 def cache(model: Model, workload: Workload, question: Question) -> Figures:
     """Bytes of one sequence: a layer of each kind, and all layers."""
-    bytes_of = _Formats(model, question).bytes_of
+    bytes_of = CacheFormats(model, question).bytes_of
     figures: Figures = {}
     for part in PARTS:
         layers = {
@@ -84,7 +84,7 @@ def cache(model: Model, workload: Workload, question: Question) -> Figures:
 
 def _rows(model: Model, workload: Workload, question: Question) -> Figures:
     """Bytes of each state by its name, in all layers, of the batch at ctx."""
-    bytes_of = _Formats(model, question).bytes_of
+    bytes_of = CacheFormats(model, question).bytes_of
     figures: Figures = {}
     for name in _names(model):
         layers = {
@@ -111,7 +111,7 @@ def _states(
     return ((state, _kept(part, state, workload)) for state in states)
 
 
-class _Formats:
+class CacheFormats:
     """In which formats a model's states are kept.
 
     Tiles as a base hold what is kept of tokens; a fixed state stays a flat number.

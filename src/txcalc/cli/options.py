@@ -12,6 +12,7 @@ from txcalc.render import Format
 from txcalc.report.format import whole
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
+from txcalc.workload.engine import EngineName
 from txcalc.workload.formats import NUMBERS
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
 from txcalc.workload.question import PROMPT, Question
@@ -128,6 +129,27 @@ QUESTION: dict[str, Any] = {
         _option(metavar="FMT[,ROW=FMT]...", help="format of the cache; default: --dtype"),
     ),
     "mtp": Annotated[bool, _option("--mtp", help="multi-token-prediction modules too")],
+    "tp": _asked(int, _number("--tp", metavar="N", help="GPUs that divide heads and widths"), 1),
+    "pp": _asked(int, _number("--pp", metavar="N", help="stages that divide the layers"), 1),
+    "dp": _asked(int, _number("--dp", metavar="N", help="groups with requests of their own"), 1),
+    "dcp": _asked(int, _number("--dcp", metavar="N", help="GPUs that divide a cache by tokens"), 1),
+    "ep": Annotated[bool, _option("--ep", help="whole experts on GPUs, not slices of each")],
+    "stages": _asked(
+        str, _option(metavar="N,N...", help="layers of each stage; default: as equal as possible")
+    ),
+    "engine": _asked(EngineName, _option(help="whose rules of allocation count"), "none"),
+    "block_size": _asked(
+        int, _number("--block-size", metavar="T", help="tokens of a block of an engine's cache"), 16
+    ),
+    "max_batched_tokens": _asked(
+        int, _number("--max-batched-tokens", metavar="T", help="tokens of a step at most"), 8192
+    ),
+    "ubatch": _asked(
+        int, _number("--ubatch", metavar="T", help="tokens that llama.cpp computes at once"), 512
+    ),
+    "step_tokens": _asked(
+        int, _number("--step-tokens", metavar="T", help="tokens of a step; default: batch")
+    ),
 }
 """The options of a question by name."""
 FIGURE = tuple(name for name in QUESTION if name in KNOWN)

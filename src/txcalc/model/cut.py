@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from txcalc.errors import OptionError, RefusedError
-from txcalc.exact.quantity import Letter, Quantity, ceil_div, defined
+from txcalc.exact.quantity import Letter, Quantity, ceil_div, const, defined, product
 from txcalc.model.model import Model, Row
 from txcalc.model.rows import Weight
 from txcalc.model.structure import SUB_LAYERS, Block, Stack
@@ -113,8 +113,10 @@ def _stage(stack: Stack, layout: Layout, stage: int) -> Stack:
 
 
 def _padded(letter: Letter, layout: Layout) -> Letter:
-    """Rows of a table that GPUs divide; the last one's may be padded."""
-    if layout.tp.value == 1:
+    """Rows of a table that GPUs divide, padded to equal parts and to what an engine pads to."""
+    if layout.tp.value == layout.multiple == 1:
         return letter
-    rows: Quantity = ceil_div(letter, layout.tp)
+    multiple = const(layout.multiple)
+    padded = product(multiple, ceil_div(letter, multiple)) if layout.multiple > 1 else letter
+    rows: Quantity = ceil_div(padded, layout.tp)
     return defined(f"{letter.name}_gpu", rows, letter.path, f"{letter.name} of one GPU")

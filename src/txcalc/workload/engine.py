@@ -10,7 +10,7 @@ from txcalc.errors import OptionError
 from txcalc.exact.quantity import ONE, Letter, Quantity, ceil_div, const, least, product
 from txcalc.workload.reach import All, Chunk, Entries, Kept, Window
 
-Name = Literal["none", "vllm", "sglang", "llamacpp"]
+EngineName = Literal["none", "vllm", "sglang", "llamacpp"]
 PAD = const(256)
 """llama.cpp rounds the cells of a cache up to so many: src/llama-context.cpp, n_ctx padding."""
 
@@ -20,6 +20,9 @@ MEANINGS = {
     "ubatch": "tokens that llama.cpp computes at once",
 }
 
+OPTIONS = {"block": "block-size", "batched": "max-batched-tokens", "ubatch": "ubatch"}
+"""The options that set the letters."""
+
 
 class Engine(msgspec.Struct, frozen=True, kw_only=True):
     """An engine and its sizes; ``none`` is the architecture's own bound.
@@ -27,7 +30,7 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     ``block``, ``batched`` and ``ubatch`` are letters in tokens.
     """
 
-    name: Name
+    name: EngineName
     block: Letter
     batched: Letter
     ubatch: Letter
@@ -42,11 +45,15 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
             case "llamacpp":
                 return self._cells(reach, tokens)
 
-    def vocabulary(self, rows: Quantity) -> Quantity:
-        """Rows of a token table: vLLM pads them to 64 (vocab_parallel_embedding.py)."""
-        if self.name != "vllm":
-            return rows
-        return product(const(64), ceil_div(rows, const(64)))
+    @property
+    def multiple(self) -> int:
+        """What rows of token tables are padded to: vLLM's vocab_parallel_embedding.py."""
+        return 64 if self.name == "vllm" else 1
+
+    @property
+    def tokens_on_host(self) -> bool:
+        """Whether a token table that is no head stays in the host's memory (llama.cpp)."""
+        return self.name == "llamacpp"
 
     @property
     def has_tables(self) -> bool:
@@ -76,16 +83,16 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
         return product(PAD, ceil_div(seen, PAD))
 
 
-def engine(name: Name, *, block: int, batched: int, ubatch: int) -> Engine:
+def engine(name: EngineName, *, block: int, batched: int, ubatch: int) -> Engine:
     """An engine with its sizes in tokens.
 
     Raises:
         OptionError: a size below 1.
     """
     sizes = {"block": block, "batched": batched, "ubatch": ubatch}
-    for option, size in sizes.items():
+    for key, size in sizes.items():
         if size < 1:
-            raise OptionError(f"{option} {size}: a whole number from 1 on is needed")
+            raise OptionError(f"--{OPTIONS[key]} {size}: a whole number from 1 on is needed")
     letters = {key: Letter(size, key, about=MEANINGS[key]) for key, size in sizes.items()}
     return Engine(
         name=name, block=letters["block"], batched=letters["batched"], ubatch=letters["ubatch"]

@@ -31,6 +31,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     dcp: Letter
     ep: bool = False
     stages: tuple[int, ...] = ()
+    multiple: int = 1
+    """Rows of token tables are padded to a multiple of it before they are divided."""
 
     @property
     def experts(self) -> Quantity:
@@ -64,7 +66,14 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def layout(
-    *, tp: int = 1, pp: int = 1, dp: int = 1, dcp: int = 1, ep: bool = False, stages: str = ""
+    *,
+    tp: int = 1,
+    pp: int = 1,
+    dp: int = 1,
+    dcp: int = 1,
+    ep: bool = False,
+    stages: str = "",
+    multiple: int = 1,
 ) -> Layout:
     """A layout of whole numbers; ``stages`` as ``14,13``.
 
@@ -82,7 +91,7 @@ def layout(
             f"--dcp {dcp}: it divides a group of --tp {tp}, so tp is a multiple of it"
         )
     letters = {name: Letter(size, name, about=MEANINGS[name]) for name, size in sizes.items()}
-    return Layout(**letters, ep=ep, stages=_stages(stages))
+    return Layout(**letters, ep=ep, stages=_stages(stages), multiple=multiple)
 
 
 def _stages(text: str) -> tuple[int, ...]:
