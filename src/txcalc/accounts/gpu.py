@@ -104,6 +104,22 @@ class Gpu:
         )
         return total((*kinds, *self._of_modules(fixed=True).values()), "bytes")
 
+    @cached_property
+    def token(self) -> Quantity:
+        """Bytes that one token writes in all layers of the stage."""
+        each = (product(kind.states, self._written(kind.state.values()))
+                for kind in self.runs.decoder_layers)  # fmt: skip
+        return total(each, "bytes")
+
+    @cached_property
+    def page(self) -> Quantity:
+        """Bytes of one token in an engine's block, whose pages are of the largest kind of layer."""
+        kinds = self.runs.decoder_layers
+        each = {kind.name: self._written(kind.state.values()) for kind in kinds}
+        largest = max(each.values(), key=lambda page: page.value)
+        layers = (kind.states for kind in kinds if each[kind.name].value)
+        return product(total(layers, ""), largest)
+
     @property
     def sequences(self) -> Quantity:
         """Sequences of the GPU's data-parallel group."""
@@ -174,6 +190,13 @@ class Gpu:
     def _is_padded(self, row: Row) -> bool:
         """Whether a row has an output for each entry of the vocabulary."""
         return row.name.startswith(("tokens", "output")) and row.component in ("embedding", "head")
+
+    def _written(self, states: Iterable[State]) -> Quantity:
+        """Bytes that one token writes in one layer, on all GPUs that divide a cache by tokens."""
+        formats = CacheFormats(self._model, self._setting.question)
+        growing = ((s, s.reach.written) for s in states if not isinstance(s.reach, Source))
+        whole = formats.bytes_of(growing)
+        return whole if self._layout.dcp.value == 1 else whole / self._layout.dcp
 
     def _kept(self, states: Iterable[State], *, fixed: bool) -> Quantity:
         formats = CacheFormats(self._model, self._setting.question)

@@ -11,6 +11,7 @@ from txcalc.errors import TxcalcError
 from txcalc.render import Format
 from txcalc.report.format import whole
 from txcalc.sources import bundled
+from txcalc.sources.devices import load_device
 from txcalc.sources.loading import load
 from txcalc.workload.engine import EngineName
 from txcalc.workload.formats import NUMBERS
@@ -146,6 +147,21 @@ QUESTION: dict[str, Any] = {
     ),
     "ubatch": _asked(
         int, _number("--ubatch", metavar="T", help="tokens that llama.cpp computes at once"), 512
+    ),
+    "device": _asked(
+        Any,
+        _option(parser=load_device, metavar="NAME", help="an accelerator, or a YAML file of one"),
+    ),
+    "count": _asked(int, _number(metavar="N", help="GPUs, as a tensor-parallel group")),
+    "requests": _asked(int, _number(metavar="N", help="requests at once"), _DEFAULT.requests),
+    "kv_memory": _asked(
+        str, _option("--kv-memory", metavar="GIB", help="memory of each GPU for the cache")
+    ),
+    "utilisation": _asked(
+        str, _option(metavar="SHARE", help="share of memory that is used; default: 1, vllm 0.9")
+    ),
+    "overhead": _asked(
+        str, _option(metavar="GIB", help="what an engine takes beside"), _DEFAULT.overhead
     ),
     "step_tokens": _asked(
         int, _number("--step-tokens", metavar="T", help="tokens of a step; default: batch")

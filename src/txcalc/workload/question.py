@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST, Letter, Number
 from txcalc.workload.chosen import Chosen, chosen_cache, chosen_weights
+from txcalc.workload.device import Device
 from txcalc.workload.engine import Engine, EngineName, engine
 from txcalc.workload.formats import size
 from txcalc.workload.layout import Layout, layout
@@ -22,6 +26,7 @@ MEANINGS = {
     "prompt": "prompt in tokens",
     "new": "tokens generated",
     "tokens": "tokens of each sequence",
+    "requests": "requests at once",
 }
 """The letters of a question."""
 LETTERS = tuple(name for name in MEANINGS if name != "tokens")
@@ -57,6 +62,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     max_batched_tokens: int = 8192
     ubatch: int = 512
     step_tokens: int | None = None
+    device: Device | None = None
+    count: int | None = None
+    requests: int = 1
+    kv_memory: str | None = None
+    utilisation: str | None = None
+    overhead: str = "0"
 
     def __post_init__(self) -> None:
         """Rejects values that are invalid for every figure.
@@ -70,7 +81,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         size(self.dtype, "", "elements")
         chosen_weights(self.weights, self.dtype)
         chosen_cache(self.kv, self.dtype)
-        _ = self.layout, self.serving  # each refuses what it cannot use
+        _ = self.layout, self.serving, self.utilised  # each refuses what it cannot use
+        _decimal("kv-memory", self.kv_memory)
+        _decimal("overhead", self.overhead)
 
     @property
     def weight_formats(self) -> Chosen:
@@ -101,6 +114,16 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def utilised(self) -> Fraction:
+        """The share of a device's memory that is used: vLLM's default is 0.9, else all of it."""
+        given = _decimal("utilisation", self.utilisation)
+        share = Fraction(9, 10) if self.engine == "vllm" else Fraction(1)
+        share = share if given is None else given
+        if not 0 < share <= 1:
+            raise OptionError(f"--utilisation {self.utilisation}: a share above 0, at most 1")
+        return share
+
+    @property
     def weight_bytes(self) -> Letter:
         """Bytes of one parameter that stays a flat number."""
         number = self.weight_formats.number
@@ -116,6 +139,17 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     def activation_bytes(self) -> Letter:
         """Bytes of one element between two products."""
         return size(self.dtype, "activation_bytes", "elements")
+
+
+def _decimal(option: str, text: str | None) -> Fraction | None:
+    """A number in plain decimals, exactly."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", text, re.ASCII):
+        raise OptionError(
+            f"--{option} {text}: a number in plain decimals is needed, as 0.9 or 12.5"
+        )
+    return Fraction(text)
 
 
 def positive(name: str, value: object) -> Letter:
