@@ -17,6 +17,8 @@ from txcalc.workload.reach import Source
 
 tokens = st.integers(1, 50)
 formats = st.sampled_from(sorted(BYTES))
+PERIOD = 12
+"""Tokens after which every block of entries has begun anew."""
 
 
 @settings(max_examples=5 * settings().max_examples)
@@ -35,16 +37,19 @@ def test_every_sum_equals_a_plain_count(
 
 
 @given(descriptions("decoder", "both"), tokens, tokens)
-def test_growth_is_the_next_tokens_difference(tree: Tree, ctx: int, source: int) -> None:
+def test_growth_over_a_block_is_the_difference_of_two_sequences(
+    tree: Tree, ctx: int, source: int
+) -> None:
     model = load(tree)
     asked = {"source": source} if "encoder" in tree else {}
-    now, then = (find(model, "kvcache.sequence", ctx=t, **asked) for t in (ctx, ctx + 1))
-    assert find(model, "kvcache.growth", ctx=ctx, **asked) == then - now
+    growth = [find(model, "kvcache.growth", ctx=ctx + t, **asked) for t in range(PERIOD)]
+    now, then = (find(model, "kvcache.sequence", ctx=t, **asked) for t in (ctx, ctx + PERIOD))
+    assert sum(growth) == then - now
 
 
-@given(descriptions("decoder", "both"), tokens)
-def test_sequence_is_growing_fixed_and_cross_parts(tree: Tree, ctx: int) -> None:
-    model = load(tree)
+@given(descriptions("decoder", "both"), st.integers(1, 3))
+def test_sequence_is_growing_fixed_and_cross_parts(tree: Tree, blocks: int) -> None:
+    model, ctx = load(tree), PERIOD * blocks
     figures = {a: q.value for a, q in report("kvcache", model, ctx=ctx).figures.items()}
     growing = sum(find(model, "kvcache.growth", ctx=t, source=ctx if "encoder" in tree else None)
                   for t in range(1, ctx))  # fmt: skip
@@ -57,9 +62,15 @@ def test_sequence_is_growing_fixed_and_cross_parts(tree: Tree, ctx: int) -> None
 @given(descriptions("decoder", "both"), tokens, formats)
 def test_bytes_scale_with_the_format(tree: Tree, ctx: int, fmt: str) -> None:
     model = load(tree)
-    for address in ("kvcache.token", "kvcache.sequence", "kvcache.total", "weights.bytes"):
+    for address in ("kvcache.token", "kvcache.growth", "kvcache.cross", "weights.bytes"):
         one = find(model, address, ctx=ctx, dtype="int8")
         assert find(model, address, ctx=ctx, dtype=fmt) == one * Fraction(BYTES[fmt]), address
+    one, many = (
+        find(model, "kvcache.sequence", ctx=ctx, dtype=dtype)
+        - find(model, "kvcache.fixed", ctx=ctx, dtype=dtype)
+        for dtype in ("int8", fmt)
+    )
+    assert many == one * Fraction(BYTES[fmt])
     parameters = find(model, "params.total")
     assert find(model, "weights.bytes", weights=fmt, dtype="fp32") == parameters * BYTES[fmt]
     assert find(model, "kvcache.token", kv=fmt, dtype="fp32", ctx=ctx) == find(
@@ -70,7 +81,7 @@ def test_bytes_scale_with_the_format(tree: Tree, ctx: int, fmt: str) -> None:
 @given(descriptions("decoder", "both"), tokens)
 def test_layers_sum_to_the_sequence(tree: Tree, ctx: int) -> None:
     figures = {a: q.value for a, q in report("kvcache", load(tree), ctx=ctx).figures.items()}
-    layers = [name for name, _ in Counted(tree).layers("decoder")]
+    layers = list(Counted(tree).keeping("decoder"))
     for part in ("token", "growth", "fixed", "cross", "sequence"):
         kept = sum(figures[f"kvcache.block.{name}.{part}"] for name in layers)
         assert figures[f"kvcache.{part}"] == kept
