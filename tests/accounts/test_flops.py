@@ -130,7 +130,7 @@ def test_parts_sum_to_totals(tree: Tree, ctx: int) -> None:
     value = {address: quantity.value for address, quantity in figures.items()}
     for name, block in tree["blocks"].items():
         at = f"flops.block.{name}"
-        parts = (*ROLES, "hyper", "altup", "tensors")
+        parts = (*ROLES, "residual", "tensors")
         assert value[at] == sum(value.get(f"{at}.{part}", 0) for part in parts)
         assert value[f"{at}.attention"] == value[f"{at}.projections"] + value[f"{at}.scores"]
         for part in ROLES:

@@ -13,7 +13,7 @@ from tests.support.describing import descriptions
 from tests.support.running import BUNDLED, find, load, named, report, told
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import const
-from txcalc.workload.reach import Source
+from txcalc.workload.reach import Fixed, Source
 
 tokens = st.integers(1, 50)
 formats = st.sampled_from(sorted(BYTES))
@@ -120,6 +120,8 @@ def test_tiles_lie_along_one_token(tree: Tree, ctx: int, fmt: str) -> None:
                 stretch = int(state.reach.kept(const(ctx)).value)
             codes = width if fmt == "fp8-128" else 0
             each = bytes_ * -(-width // block) + codes
+            if isinstance(state.reach, Fixed):  # not tiled: in its own format or in fp16
+                each = width * (4 if state.fmt == "fp32" else 2)
             expected += int(kind.states.value) * stretch * each
     assert find(model, "kvcache.sequence", ctx=ctx, kv=fmt) == expected
 

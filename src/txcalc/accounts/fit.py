@@ -218,13 +218,14 @@ def _of_sequences(held: Gpu) -> Quantity:
 
 
 def _on_device(question: Question) -> Question:
-    """The question with ``--count`` alone as a tensor-parallel group.
+    """The question about one sequence, with ``--count`` alone as a tensor-parallel group.
 
     Raises:
         OptionError: no memory is stated, or a count that is not the layout's.
     """
     if question.device is None and question.kv_memory is None:
         raise OptionError("fit needs a --device, or --kv-memory GiB of each GPU for the cache")
+    question = msgspec.structs.replace(question, batch=1)
     if question.count is None:
         return question
     if question.tp == question.pp == question.dp == 1:

@@ -25,6 +25,7 @@ from txcalc.model.rows import Op, Scan, State, Weight
 from txcalc.report.report import Figures, Report
 from txcalc.workload.passes import Pass, Workload, per_multiply_add
 from txcalc.workload.question import Question
+from txcalc.workload.reach import Fixed
 
 CONVENTIONS = [
     "1 multiply-add = 2 FLOPs",
@@ -121,7 +122,7 @@ def _read(row: Row, given: Pass, storage: Storage) -> Quantity | None:
         return None
     if weight.used == weight.copies:
         return storage.copies(row, weight.copies)
-    return storage.copies(row, distinct(weight.copies, weight.used, given.tokens))
+    return storage.copies(row, distinct(weight.copies, weight.used, multiplied(weight, given)))
 
 
 def _moved(row: Row, given: Pass) -> Quantity | None:
@@ -132,7 +133,7 @@ def _moved(row: Row, given: Pass) -> Quantity | None:
             return product(multiplied(weight, given), weight.used, weight.repeats, beside)
         case Op() as op:
             return product(given.tokens, op.heads, widths(op, given))
-        case State() as state if row.given == "encoder":
+        case State() as state if row.given == "encoder" and not isinstance(state.reach, Fixed):
             return product(given.tokens, state.width)
         case Weight() | Scan() | State():
             return None

@@ -26,6 +26,7 @@ def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
         RefusedError: a part that has no rule, or a letter that the layout cannot divide.
         OptionError: stages that are not those of the model.
     """
+    layout.check()
     if layout.pp.value > 1 and model.has_encoder:
         raise RefusedError(f"{model.name}: no stages: an encoder runs before every decoder's stage")
     blocks = {name: _block(model, name, block, layout) for name, block in model.blocks.items()}

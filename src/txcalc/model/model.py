@@ -132,7 +132,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             stack=stack,
             d_model=d_model,
             count=run,
-            sets=ONE if block.shared else count,
+            sets=ONE if block.shared and count.value else count,
             states=count if block.loop_state == "last" else run,
             weights=block.weights(d_model, self.width_of("encoder")),
             operations=block.operations(d_model),

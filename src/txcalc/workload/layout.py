@@ -44,6 +44,16 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """All GPUs."""
         return product(self.tp, self.pp, self.dp)
 
+    def check(self) -> None:
+        """Refuses sizes that do not go together.
+
+        Raises:
+            OptionError: a cache divided by more GPUs than those of a group, or unevenly.
+        """
+        tp, dcp = self.tp.value, self.dcp.value
+        if tp % dcp:
+            raise OptionError(f"--dcp {dcp} divides a group of --tp {tp}: take a divisor of it")
+
     def layers(self, count: int) -> list[int]:
         """How many of ``count`` layers each stage has, the earlier ones more where they differ.
 
@@ -86,10 +96,6 @@ def layout(
             raise OptionError(f"--{name} {size}: a whole number from 1 to 10^6 is needed")
     if pp > MOST_STAGES:
         raise OptionError(f"--pp {pp}: at most {MOST_STAGES:,} stages")
-    if tp % dcp:
-        raise OptionError(
-            f"--dcp {dcp}: it divides a group of --tp {tp}, so tp is a multiple of it"
-        )
     letters = {name: Letter(size, name, about=MEANINGS[name]) for name, size in sizes.items()}
     return Layout(**letters, ep=ep, stages=_stages(stages), multiple=multiple)
 

@@ -27,6 +27,7 @@ MEANINGS = {
     "new": "tokens generated",
     "tokens": "tokens of each sequence",
     "requests": "requests at once",
+    "step_tokens": "tokens of a step",
 }
 """The letters of a question."""
 LETTERS = tuple(name for name in MEANINGS if name != "tokens")

@@ -59,11 +59,11 @@ def test_hyper_connections_around_each_sub_layer(mixed: bool, roles: Tree) -> No
     beside it (arXiv:2512.24880), and a scale for each."""
     n, d = 3, 20
     made, scales = 2 * n + mixed * n * n, 2 + mixed
-    hyper = {"n_streams": n, "mixed": mixed}
-    assert stored(**roles, hyper=hyper) - stored(**roles) == len(roles) * (
+    hyper = {"kind": "hyper", "n_streams": n, "mixed": mixed}
+    assert stored(**roles, residual=hyper) - stored(**roles) == len(roles) * (
         made * n * d + made + scales
     )
-    model, plain = load(layer(d, **roles, hyper=hyper)), load(layer(d, **roles))
+    model, plain = load(layer(d, **roles, residual=hyper)), load(layer(d, **roles))
     more = find(model, "flops.blocks", ctx=5) - find(plain, "flops.blocks", ctx=5)
     assert more == len(roles) * 2 * (made * n * d + mixed * n * n * d)
 
@@ -72,7 +72,7 @@ def test_alternating_updates_of_gemma_3n() -> None:
     """Its checkpoint's router and its norm, both coefficients, and the output's scale; a pass runs
     the router twice and predicts every copy from all of them."""
     n, d = 4, 2048
-    block: Tree = {"ffn": FFN, "altup": {"n_copies": n}}
+    block: Tree = {"ffn": FFN, "residual": {"kind": "altup", "n_copies": n}}
     with_, without = (load(layer(d, **b)) for b in (block, {"ffn": FFN}))
     assert find(with_, "params.blocks") - find(without, "params.blocks") == 12_368
     more = find(with_, "flops.blocks", ctx=5) - find(without, "flops.blocks", ctx=5)

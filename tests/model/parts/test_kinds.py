@@ -21,10 +21,8 @@ from tests.support.describing.parts import (
     Place,
 )
 from txcalc.model import parts
-from txcalc.model.parts.altup import AltUp
 from txcalc.model.parts.base import Part
 from txcalc.model.parts.compressed import EntryIndexer
-from txcalc.model.parts.hyper import HyperConnections
 from txcalc.model.parts.indexer import BlockIndexer, Indexer
 from txcalc.model.parts.tensor import Tensor
 from txcalc.model.structure import Block, Embedding, Head, Module, Stack
@@ -46,8 +44,10 @@ NOT_DRAWN = {"cca": {"shares_kv"}}
 """Its convolutions are of keys that are its own."""
 AROUND: dict[str, type[msgspec.Struct]] = {
     "blocks": Block, "encoder": Stack, "head": Head, "embedding": Embedding, "mtp": Module,
-    "tensors": Tensor, "hyper": HyperConnections, "altup": AltUp,
+    "tensors": Tensor,
 }  # fmt: skip
+ELSEWHERE = {"blocks": {"partial"}, "encoder": {"length"}}
+"""Fields that have tests of their own: what is partial is refused, a length is a default."""
 INDEXERS = {"mha": BlockIndexer, "mla": Indexer, "compressed": EntryIndexer}
 
 
@@ -106,7 +106,13 @@ def test_descriptions_are_made_of_every_kind(role: str, fields: dict[str, set[st
 
 @pytest.mark.parametrize("place", AROUND)
 def test_every_field_around_parts_is_drawn(place: str, fields: dict[str, set[str]]) -> None:
-    assert fields[place] == set(AROUND[place].__struct_fields__) - {"partial"}
+    known = set(AROUND[place].__struct_fields__) - ELSEWHERE.get(place, set())
+    assert fields[place] == known
+
+
+def test_every_field_of_a_residual_is_drawn(fields: dict[str, set[str]]) -> None:
+    known = {field for kind in get_args(Residual) for field in kind.__struct_fields__}
+    assert fields["residual"] == {"kind", *known}
 
 
 @pytest.mark.parametrize(("role", "kind"), [(role, kind) for role in EACH for kind in EACH[role]])

@@ -11,7 +11,7 @@ from tests.support.counting.keys import pairs, step
 from tests.support.counting.rows import BYTES, Look, Run, Tensor
 
 Number = int | Fraction
-RESIDUAL = ("hyper", "altup", "tensors")
+RESIDUAL = ("residual", "tensors")
 
 
 class Counted(Inventory):

@@ -101,10 +101,11 @@ class Inventory:
             "sandwich": 2 * len(branches), "parallel": 1, "parallel_two_norms": len(branches),
         }[block.get("placement", "pre")]  # fmt: skip
         found += Part(norm(block["norm"], width) * norms).at("norms")
-        for _ in branches if "hyper" in block else ():
-            found += _hyper(block["hyper"], width).at("hyper")
-        if "altup" in block:
-            found += _altup(block["altup"]["n_copies"], width).at("altup")
+        residual = block.get("residual", {})
+        for _ in branches if residual.get("kind") == "hyper" else ():
+            found += _hyper(residual, width).at("residual")
+        if residual.get("kind") == "altup":
+            found += _altup(residual["n_copies"], width).at("residual")
         return found + self.declared(block.get("tensors", {}))
 
     def declared(self, tensors: Tree) -> Part:

@@ -49,9 +49,9 @@ def blocks(draw: st.DrawFn, place: Place, source_width: int | None) -> Tree:
         case "loops":
             tree = some(draw, tree | {"loops": draw(few)}, loop_state=st.sampled_from(LOOP_STATES))
         case "hyper":
-            tree["hyper"] = some(draw, {"n_streams": draw(few)}, mixed=yes)
+            tree["residual"] = some(draw, {"kind": "hyper", "n_streams": draw(few)}, mixed=yes)
         case "altup":
-            tree["altup"] = {"n_copies": draw(few)}
+            tree["residual"] = {"kind": "altup", "n_copies": draw(few)}
     return tree
 
 

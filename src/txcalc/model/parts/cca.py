@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Self
 
+import msgspec
+
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
 from txcalc.model.parts.attention import GroupedQuery
 from txcalc.model.parts.base import Division, Slot, dim
@@ -43,10 +45,12 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
     def _keys_and_values(self, slot: Slot) -> list[Weight]:
         """Also the convolutions behind them."""
         channels, inputs = (self.heads, self.d_qk), (self.d_head_conv, self.d_qk)
+        filters, bias = linear("head_conv", inputs, channels, bias=True)
         return [
             *super()._keys_and_values(slot),
             *conv(self.d_conv, product(*channels), bias=True),
-            *linear("head_conv", inputs, channels, bias=True),
+            msgspec.structs.replace(filters, depthwise=True),
+            bias,
         ]
 
     def state(self, slot: Slot) -> list[State]:

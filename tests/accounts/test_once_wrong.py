@@ -1,9 +1,8 @@
-"""Counts that are known to be wrong, each with the right one; a fixed fault leaves this file."""
+"""Counts that were wrong once, each with the right one."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import pytest
 
@@ -15,10 +14,6 @@ PLAIN: Tree = {"kind": "plain", "d_ff": 4}
 GQA: Tree = {"kind": "gqa", "n_heads": 4, "n_kv_heads": 2, "head_dim": 6}
 
 
-def fault(why: str) -> Any:
-    return pytest.mark.xfail(strict=True, reason=why)
-
-
 def all_traffic(tree: Tree, phase: str) -> None:
     """All FLOPs over all bytes, counted twice."""
     counted = Counted(tree).intensity(Run(phase, 9, 9, 2), 2, 2, 2)
@@ -26,7 +21,6 @@ def all_traffic(tree: Tree, phase: str) -> None:
     assert find(load(tree), f"intensity.all.{phase}", **asked) == counted[1]
 
 
-@fault("a shared block has one set of weights even where no layer is reached")
 def test_a_shared_block_without_a_layer_holds_nothing() -> None:
     tree = layer(ffn=PLAIN)
     tree["blocks"]["never"] = {"norm": "none", "ffn": PLAIN, "shared": True}
@@ -34,19 +28,16 @@ def test_a_shared_block_without_a_layer_holds_nothing() -> None:
     assert find(load(tree), "params.blocks") == 2 * 8 * 4
 
 
-@fault("a recurrence's state in an encoder is counted once a token, as keys are")
 def test_an_encoder_passes_on_no_state_of_a_recurrence() -> None:
     tree = layer(ssm={"kind": "short_conv", "d_conv": 3})
     all_traffic(tree | {"encoder": tree.pop("layers")}, "prefill")
 
 
-@fault("the convolution of each head is taken to read one head's channels")
 @pytest.mark.parametrize("phase", ["prefill", "decode"])
 def test_a_convolution_of_heads_reads_all_heads(phase: str) -> None:
     all_traffic(layer(attention={**GQA, "kind": "cca", "d_conv": 2, "d_head_conv": 3}), phase)
 
 
-@fault("copies that a pass reaches are estimated by the stack's tokens, not by the tensor's")
 def test_copies_reached_by_one_token_of_each_sequence() -> None:
     pooler = {"use": "matmul", "dims": [8, 8], "copies": 4, "used": 1, "stream": "sequence"}
     tree = layer(ffn=PLAIN, tensors={"pooler": pooler})
@@ -54,7 +45,6 @@ def test_copies_reached_by_one_token_of_each_sequence() -> None:
     assert find(load(tree), "intensity.prefill", ctx=30, prompt=30) == expected
 
 
-@fault("generation leaves out what runs once a sequence")
 def test_cached_generation_is_the_sum_of_its_steps() -> None:
     pooler = {"use": "matmul", "dims": [8, 8], "stream": "sequence"}
     model = load(layer(ffn=PLAIN, tensors={"pooler": pooler}))
@@ -62,7 +52,6 @@ def test_cached_generation_is_the_sum_of_its_steps() -> None:
     assert find(model, "generation.flops.cached", prompt=3, new=2) == sum(steps)
 
 
-@fault("the queries of a token's experts are shown as one expert's")
 def test_queries_of_several_experts_have_their_shape() -> None:
     moa = {"kind": "moa", "n_experts": 4, "top_k": 3, "n_kv_heads": 2, "head_dim": 4}
     shapes = report("shapes", load(layer(attention=moa)), batch=1, tokens=5).shapes
