@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.families.composite import own
+from txcalc.sources.families.composite import whole
+from txcalc.sources.families.wrappers import Wrapper
 from txcalc.sources.readers.common import attention, glu, window
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import uniform, windowed
@@ -23,7 +24,7 @@ def ministral(c: Config) -> Tree:
 def ministral3(c: Config) -> Tree:
     """The same with heads of 128, and no window by default; a file may hold the vision tower's."""
     if c.has("text_config"):
-        return own(c)
+        return whole(c, Wrapper("text"))
     return uniform(c, _block(c, window(c), head_dim=128))
 
 
