@@ -11,27 +11,26 @@ from txcalc.sources.readers.config import Config, Task, Tree
 _CAUSAL = """
 arcee_moe: afmoe
 aria: aria_text
-audio: voxtral_realtime_text=voxtral_realtime
 bert: bert-generation
 bloom: bloom falcon mpt
 blt: blt
-cohere: cohere cohere2
-cohere_moe: cohere2_moe
+cohere: cohere cohere2 cohere2_moe
 dbrx: dbrx
 decoders: musicgen_decoder=musicgen musicgen_melody_decoder=musicgen_melody trocr
 deepseek: axk1 axk2 deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa
 deepseek: kimi_k2=deepseek_v3 sarvam_mla
 deepseek_v4: deepseek_v4 hy_v4 hy_v4_vl_text=hy_v4_vl
+dense: apertus apertus1p5_text=apertus bitnet doge helium jais2 minicpm3 moshi nanochat persimmon
+dense: seed_oss stablelm starcoder2 youtu
 dots: dots3_note dots3_note_text=dots3_text
-ernie_moe: ernie4_5_moe
-exaone: exaone exaone4
-gemma: gemma gemma2 gemma3_text=gemma3 vaultgemma
-gemma3n: gemma3n_text=gemma3n
+ernie: ernie4_5 ernie4_5_moe paddleocr_vl_text=ernie4_5
+exaone: exaone exaone4 exaone_moe
+gemma: gemma gemma2 gemma3_text=gemma3 gemma3n_text=gemma3n vaultgemma
 gemma4: gemma4_text=gemma4 gemma4_unified_assistant=assistant gemma4_unified_text=unified
 git: git
 glm: glm glm4 glm4v_text=glm4v glm_ocr_text=glm_ocr
 glm5_next: glm5_next_text=glm5_next
-glm_moe: dots1 exaone_moe glm4_moe glm4v_moe_text sarvam_moe solar_open
+glm_moe: dots1 glm4_moe glm4v_moe_text sarvam_moe solar_open
 gpt: codegen=gptj ctrl gpt-sw3=gpt2 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gptj
 gpt: openai-gpt
 gpt_oss: gpt_oss
@@ -43,34 +42,28 @@ inkling: inkling_text
 inkling2: inkling2_loop_text inkling2_text
 jetmoe: jetmoe
 kimi: bailing_hybrid kimi_linear
-kin: apertus apertus1p5_text=apertus bitnet doge emu3_text_model=emu3 ernie4_5 helium hrm_text
-kin: hunyuan_v1_dense=hunyuan jais2 nanochat paddleocr_vl_text=ernie4_5 seed_oss
+kin: hunyuan_v1_dense=hunyuan
 lfm: lfm2 lfm2_moe lfm3
-llama: arcee cwm diffllama internlm3 iquestcoder llama mllama_text_model=mllama smollm3
-llama4: llama4_text
+llama: arcee cwm diffllama emu3_text_model=emu3 internlm3 iquestcoder llama llama4_text
+llama: mllama_text_model=mllama smollm3
 longcat: longcat_flash
 longrange: reformer
+looped: dory hrm_text
 mamba: falcon_mamba=mamba mamba mamba2
-minicpm: minicpm3 youtu
 minimax_m3: minimax_m3_vl_text=minimax_m3
-mistral: ministral ministral3 mistral
-mixtral: flex_olmo minimax_m2 mixtral olmoe phimoe
+mistral: ministral ministral3 mistral mixtral voxtral_realtime_text=voxtral_realtime
+mixtral: minimax_m2
 modernbert: modernbert-decoder
-moshi: moshi
-nemotron: dory nemotron
-olmo: olmo olmo2 olmo3
+nemotron: nemotron
+olmo: flex_olmo olmo olmo2 olmo3 olmo_hybrid olmoe
 opt: biogpt cpmant opt xglm
-persimmon: persimmon
-phi: phi phi3 phi4_multimodal
-qwen: qwen2 qwen2_5_omni_text=qwen2_5_omni qwen2_5_vl_text=qwen2_vl qwen2_vl_text=qwen2_vl qwen3
+phi: phi phi3 phi4_multimodal phimoe
+qwen: kolibri1 lara_mini mellum qwen2 qwen2_5_omni_text=qwen2_5_omni qwen2_5_vl_text=qwen2_vl
+qwen: qwen2_moe qwen2_vl_text=qwen2_vl qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text
 qwen: qwen3_vl_text=qwen3_vl
 qwen4: qwen4_exp qwen4_exp_text
-qwen_moe: kolibri1 lara_mini mellum qwen2_moe qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text
 qwen_next: qwen3_5 qwen3_5_moe qwen3_5_moe_text qwen3_5_text qwen3_next
-recurrent: minimax minimax_m1=minimax_text_01 minimax_text_01 olmo_hybrid recurrent_gemma rwkv
-recurrent: xlstm
-stablelm: stablelm
-starcoder: starcoder2
+recurrent: minimax minimax_m1=minimax_text_01 minimax_text_01 recurrent_gemma rwkv xlstm
 windowed_moe: beam flint hy_v3 laguna mimo_v2_flash
 xlm: xlnet
 zamba: zamba zamba2
