@@ -9,52 +9,43 @@ from txcalc.sources.families.wrappers import WRAPPERS
 from txcalc.sources.readers.config import Config, Task, Tree
 
 _CAUSAL = """
-arcee_moe: afmoe
-aria: aria_text
 bert: bert-generation
 bloom: bloom falcon mpt
 blt: blt
 cohere: cohere cohere2 cohere2_moe
-dbrx: dbrx
 decoders: musicgen_decoder=musicgen musicgen_melody_decoder=musicgen_melody trocr
-deepseek: axk1 axk2 deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa
-deepseek: kimi_k2=deepseek_v3 sarvam_mla
-deepseek_v4: deepseek_v4 hy_v4 hy_v4_vl_text=hy_v4_vl
+deepseek: axk1 axk2 deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 kimi_k2=deepseek_v3
+deepseek: sarvam_mla
 dense: apertus apertus1p5_text=apertus bitnet doge helium jais2 minicpm3 moshi nanochat persimmon
 dense: seed_oss stablelm starcoder2 youtu
-dots: dots3_note dots3_note_text=dots3_text
+dots: dots1 dots3_note dots3_note_text=dots3_text
 ernie: ernie4_5 ernie4_5_moe paddleocr_vl_text=ernie4_5
 exaone: exaone exaone4 exaone_moe
 gemma: gemma gemma2 gemma3_text=gemma3 gemma3n_text=gemma3n vaultgemma
 gemma4: gemma4_text=gemma4 gemma4_unified_assistant=assistant gemma4_unified_text=unified
 git: git
-glm: glm glm4 glm4v_text=glm4v glm_ocr_text=glm_ocr
-glm5_next: glm5_next_text=glm5_next
-glm_moe: dots1 glm4_moe glm4v_moe_text sarvam_moe solar_open
+glm: glm glm4 glm4_moe glm4_moe_lite glm4v_moe_text glm4v_text=glm4v glm5_next_text=glm5_next
+glm: glm_moe_dsa glm_ocr_text=glm_ocr sarvam_moe solar_open
 gpt: codegen=gptj ctrl gpt-sw3=gpt2 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gptj
 gpt: openai-gpt
-gpt_oss: gpt_oss
-granite: granite granite_swa hyperclovax
-granite_moe: granitemoe granitemoe_swa granitemoeshared
-hunyuan_moe: hunyuan_v1_moe
-hybrid: bamba falcon_h1 granitemoehybrid jamba nemotron_h
-inkling: inkling_text
-inkling2: inkling2_loop_text inkling2_text
-jetmoe: jetmoe
+granite: granite granite_swa granitemoe granitemoe_swa granitemoehybrid granitemoeshared
+granite: hyperclovax
+hunyuan: hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4 hy_v4_vl_text=hy_v4_vl
+hybrid: bamba falcon_h1 jamba
+inkling: inkling2_loop_text inkling2_text inkling_text
 kimi: bailing_hybrid kimi_linear
-kin: hunyuan_v1_dense=hunyuan
 lfm: lfm2 lfm2_moe lfm3
 llama: arcee cwm diffllama emu3_text_model=emu3 internlm3 iquestcoder llama llama4_text
 llama: mllama_text_model=mllama smollm3
-longcat: longcat_flash
 longrange: reformer
 looped: dory hrm_text
 mamba: falcon_mamba=mamba mamba mamba2
-minimax_m3: minimax_m3_vl_text=minimax_m3
+minimax: minimax minimax_m1=minimax_text_01 minimax_m2 minimax_m3_vl_text=minimax_m3
+minimax: minimax_text_01
 mistral: ministral ministral3 mistral mixtral voxtral_realtime_text=voxtral_realtime
-mixtral: minimax_m2
 modernbert: modernbert-decoder
-nemotron: nemotron
+moe: aria_text dbrx jetmoe longcat_flash zaya
+nemotron: nemotron nemotron_h
 olmo: flex_olmo olmo olmo2 olmo3 olmo_hybrid olmoe
 opt: biogpt cpmant opt xglm
 phi: phi phi3 phi4_multimodal phimoe
@@ -63,11 +54,10 @@ qwen: qwen2_moe qwen2_vl_text=qwen2_vl qwen3 qwen3_moe qwen3_omni_moe_text qwen3
 qwen: qwen3_vl_text=qwen3_vl
 qwen4: qwen4_exp qwen4_exp_text
 qwen_next: qwen3_5 qwen3_5_moe qwen3_5_moe_text qwen3_5_text qwen3_next
-recurrent: minimax minimax_m1=minimax_text_01 minimax_text_01 recurrent_gemma rwkv xlstm
-windowed_moe: beam flint hy_v3 laguna mimo_v2_flash
+recurrent: recurrent_gemma rwkv xlstm
+windowed_moe: afmoe beam flint gpt_oss laguna mimo_v2_flash
 xlm: xlnet
 zamba: zamba zamba2
-zaya: zaya
 """
 _MASKED = """
 bert: bert big_bird camembert=roberta data2vec-text=roberta ernie ibert layoutlm megatron-bert
@@ -87,7 +77,7 @@ _CONDITIONAL = """
 bart: bart bigbird_pegasus blenderbot=pegasus blenderbot-small led mbart mvp pegasus pegasus_x
 bart: plbart=bart
 decoders: musicgen musicgen_melody
-deepseek: kimi_k25
+kimi: kimi_k25
 pairs: encoder-decoder
 prophetnet: prophetnet
 speech: moonshine speech_to_text whisper
