@@ -10,7 +10,7 @@ from txcalc.sources.readers.config import Config, Task, Tree
 
 _CAUSAL = """
 bert: bert-generation
-bloom: bloom falcon mpt
+bloom: bloom mpt
 blt: blt
 cohere: cohere cohere2 cohere2_moe
 decoders: musicgen_decoder=musicgen musicgen_melody_decoder=musicgen_melody trocr
@@ -21,6 +21,7 @@ dense: seed_oss stablelm starcoder2 youtu
 dots: dots1 dots3_note dots3_note_text=dots3_text
 ernie: ernie4_5 ernie4_5_moe paddleocr_vl_text=ernie4_5
 exaone: exaone exaone4 exaone_moe
+falcon: falcon falcon_h1
 gemma: gemma gemma2 gemma3_text=gemma3 gemma3n_text=gemma3n vaultgemma
 gemma4: gemma4_text=gemma4 gemma4_unified_assistant=assistant gemma4_unified_text=unified
 git: git
@@ -31,7 +32,6 @@ gpt: openai-gpt
 granite: granite granite_swa granitemoe granitemoe_swa granitemoehybrid granitemoeshared
 granite: hyperclovax
 hunyuan: hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4 hy_v4_vl_text=hy_v4_vl
-hybrid: bamba falcon_h1 jamba
 inkling: inkling2_loop_text inkling2_text inkling_text
 kimi: bailing_hybrid kimi_linear
 lfm: lfm2 lfm2_moe lfm3
@@ -39,7 +39,7 @@ llama: arcee cwm diffllama emu3_text_model=emu3 internlm3 iquestcoder llama llam
 llama: mllama_text_model=mllama smollm3
 longrange: reformer
 looped: dory hrm_text
-mamba: falcon_mamba=mamba mamba mamba2
+mamba: bamba falcon_mamba=mamba jamba mamba mamba2
 minimax: minimax minimax_m1=minimax_text_01 minimax_m2 minimax_m3_vl_text=minimax_m3
 minimax: minimax_text_01
 mistral: ministral ministral3 mistral mixtral voxtral_realtime_text=voxtral_realtime
