@@ -9,7 +9,7 @@ from txcalc.sources.families.wrappers import WRAPPERS
 from txcalc.sources.readers.config import Config, Task, Tree
 
 _CAUSAL = """
-bert: bert-generation
+bert: bert-generation git
 bloom: bloom mpt
 blt: blt
 cohere: cohere cohere2 cohere2_moe
@@ -24,7 +24,6 @@ exaone: exaone exaone4 exaone_moe
 falcon: falcon falcon_h1
 gemma: gemma gemma2 gemma3_text=gemma3 gemma3n_text=gemma3n vaultgemma
 gemma4: gemma4_text=gemma4 gemma4_unified_assistant=assistant gemma4_unified_text=unified
-git: git
 glm: glm glm4 glm4_moe glm4_moe_lite glm4v_moe_text glm4v_text=glm4v glm5_next_text=glm5_next
 glm: glm_moe_dsa glm_ocr_text=glm_ocr sarvam_moe solar_open
 gpt: codegen=gptj ctrl gpt-sw3=gpt2 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gptj
@@ -37,7 +36,7 @@ kimi: bailing_hybrid kimi_linear
 lfm: lfm2 lfm2_moe lfm3
 llama: arcee cwm diffllama emu3_text_model=emu3 internlm3 iquestcoder llama llama4_text
 llama: mllama_text_model=mllama smollm3
-longrange: reformer
+longformer: reformer
 looped: dory hrm_text
 mamba: bamba falcon_mamba=mamba jamba mamba mamba2
 minimax: minimax minimax_m1=minimax_text_01 minimax_m2 minimax_m3_vl_text=minimax_m3
@@ -56,22 +55,22 @@ qwen4: qwen4_exp qwen4_exp_text
 qwen_next: qwen3_5 qwen3_5_moe qwen3_5_moe_text qwen3_5_text qwen3_next
 recurrent: recurrent_gemma rwkv xlstm
 windowed_moe: afmoe beam flint gpt_oss laguna mimo_v2_flash
-xlm: xlnet
+xlnet: xlnet
 zamba: zamba zamba2
 """
 _MASKED = """
-bert: bert big_bird camembert=roberta data2vec-text=roberta ernie ibert layoutlm megatron-bert
-bert: roberta roberta-prelayernorm tapas xlm-roberta=roberta xlm-roberta-xl xmod
-compact: convbert distilbert mobilebert mpnet squeezebert
+bert: bert big_bird camembert=roberta data2vec-text=roberta distilbert ernie ibert layoutlm luke
+bert: megatron-bert mpnet roberta roberta-prelayernorm tapas xlm-roberta=roberta xlm-roberta-xl
+bert: xmod
 deberta: deberta deberta-v2
 electra: albert electra rembert roc_bert roformer
-longrange: fnet funnel longformer mra nystromformer yoso
-luke: luke
+esm: esm esmc
+longformer: fnet longformer mra nystromformer yoso
+mobilebert: convbert mobilebert squeezebert
 modernbert: eurobert gte jina_embeddings_v3=jina_v3 modernbert modernvbert neomme nomic_bert
 modernbert: ultrabert ultravbert
 perceiver: perceiver
-protein: esm esmc
-xlm: flaubert=xlm xlm
+xlnet: flaubert=xlm funnel xlm
 """
 _CONDITIONAL = """
 bart: bart bigbird_pegasus blenderbot=pegasus blenderbot-small led mbart mvp pegasus pegasus_x
