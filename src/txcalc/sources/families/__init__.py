@@ -9,11 +9,11 @@ from txcalc.sources.families.wrappers import WRAPPERS
 from txcalc.sources.readers.config import Config, Task, Tree
 
 _CAUSAL = """
+bart: trocr
 bert: bert-generation git
 bloom: bloom mpt
 blt: blt
 cohere: cohere cohere2 cohere2_moe
-decoders: musicgen_decoder=musicgen musicgen_melody_decoder=musicgen_melody trocr
 deepseek: axk1 axk2 deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 kimi_k2=deepseek_v3
 deepseek: sarvam_mla
 dense: apertus apertus1p5_text=apertus bitnet doge helium jais2 minicpm3 moshi nanochat persimmon
@@ -44,6 +44,7 @@ minimax: minimax_text_01
 mistral: ministral ministral3 mistral mixtral voxtral_realtime_text=voxtral_realtime
 modernbert: modernbert-decoder
 moe: aria_text dbrx jetmoe longcat_flash zaya
+musicgen: musicgen_decoder=musicgen musicgen_melody_decoder=musicgen_melody
 nemotron: nemotron nemotron_h
 olmo: flex_olmo olmo olmo2 olmo3 olmo_hybrid olmoe
 opt: biogpt cpmant opt xglm
@@ -74,13 +75,12 @@ xlnet: flaubert=xlm funnel xlm
 """
 _CONDITIONAL = """
 bart: bart bigbird_pegasus blenderbot=pegasus blenderbot-small led mbart mvp pegasus pegasus_x
-bart: plbart=bart
-decoders: musicgen musicgen_melody
+bart: plbart=bart prophetnet
+encoder_decoder: encoder-decoder
 kimi: kimi_k25
-pairs: encoder-decoder
-prophetnet: prophetnet
+musicgen: musicgen musicgen_melody
 speech: moonshine speech_to_text whisper
-t5: longt5 mt5 switch_transformers=switch t5 umt5
+t5: longt5 mt5 switch_transformers t5 umt5
 t5gemma: t5gemma t5gemma2
 translation: fsmt m2m_100=m2m marian nllb-moe seamless_m4t=seamless seamless_m4t_v2=seamless
 """
