@@ -8,8 +8,7 @@ from typing import Any, Literal
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import n_layers, pattern
 from txcalc.sources.readers.parts import idle_cross_attention, mha, plain
-from txcalc.sources.readers.trees import dense as dense  # noqa: PLC0414
-from txcalc.sources.readers.trees import given, tensor
+from txcalc.sources.readers.trees import dense, given, tensor
 
 POOLER: Tree = {
     "pooler": tensor("matmul", "d_model", "d_model", stream="sequence"),
@@ -152,23 +151,3 @@ def _decodes(c: Config) -> bool:
     """Whether the class generates: it has a causal head, or no head and is_decoder."""
     flag = c.flag("is_decoder", default=False)
     return c.task == "causal" or (c.task == "body" and flag)
-
-
-def attention(c: Config, *, bias: bool | list[str] = True, **more: Any) -> Tree:
-    """Multi-head attention by BERT's keys."""
-    return {"kind": "mha", "n_heads": c.size("num_attention_heads")} | given(bias=bias, **more)
-
-
-def norm(name: str, width: int | str = "d_model") -> Tree:
-    """A norm with a bias as tensors."""
-    return {n: {"use": "norm", "dims": [width]} for n in (name, f"{name}_bias")}
-
-
-def lookup(rows: int, width: int | str = "d_model") -> Tree:
-    """A table as a tensor."""
-    return {"use": "lookup", "dims": [rows, width]}
-
-
-def learned(c: Config, more: int = 0) -> Tree:
-    """A position table, with some rows beyond the file's."""
-    return {"kind": "learned", "n_positions": c.size("max_position_embeddings") + more}

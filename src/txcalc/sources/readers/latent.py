@@ -7,12 +7,7 @@ from typing import Any
 
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
-from txcalc.sources.readers.mixtures import ROUTED, routed
-from txcalc.sources.readers.mixtures import UNKNOWN_MODULES as UNKNOWN_MODULES  # noqa: PLC0414
-from txcalc.sources.readers.mixtures import dense_first as dense_first  # noqa: PLC0414
-from txcalc.sources.readers.mixtures import ffns as ffns  # noqa: PLC0414
-from txcalc.sources.readers.mixtures import modules as modules  # noqa: PLC0414
-from txcalc.sources.readers.mixtures import unknown_modules as unknown_modules  # noqa: PLC0414
+from txcalc.sources.readers.mixtures import dense_first, ffns, modules, routed
 from txcalc.sources.readers.parts import glu
 from txcalc.sources.readers.trees import given
 
@@ -101,11 +96,3 @@ def latent_decoder(
     blocks, layers = grid(fields, mixer_of or [first] * len(ffn_of), networks, ffn_of, norm="rms")
     kind = {"norm": "rms", **fields[first], "ffn": networks.get("moe")}
     return decoder(c, blocks, layers, tied=False, **modules(c, blocks, kind))
-
-
-EXPERTS = ROUTED
-
-
-def experts(c: Config, *, names: Sequence[str] = EXPERTS, **more: Any) -> Tree:
-    """The same mixture under its former name."""
-    return routed(c, n_experts=names, **more)

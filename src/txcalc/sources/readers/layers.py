@@ -10,8 +10,7 @@ from txcalc.sources.readers.trees import given
 
 MAX_LAYERS = 100_000
 ATTENTION = {"full_attention": "full", "sliding_attention": "sliding"}
-FFN = {"dense": "dense", "sparse": "moe"}
-"""Block names of the entries of ``layer_types`` and ``mlp_layer_types``."""
+"""Block names of the entries of ``layer_types``."""
 
 
 def n_layers(c: Config, *names: str) -> int:
