@@ -48,9 +48,13 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """Refuses sizes that do not go together.
 
         Raises:
-            OptionError: a cache divided by more GPUs than those of a group, or unevenly.
+            OptionError: stages that are not as many as ``pp``, or a cache divided by GPUs that are
+            no even part of a group.
         """
-        tp, dcp = self.tp.value, self.dcp.value
+        tp, dcp, pp = (int(letter.value) for letter in (self.tp, self.dcp, self.pp))
+        if self.stages and len(self.stages) != pp:
+            listed = ",".join(map(str, self.stages))
+            raise OptionError(f"--stages {listed}: {len(self.stages)} stages, but --pp {pp}")
         if tp % dcp:
             raise OptionError(f"--dcp {dcp} divides a group of --tp {tp}: take a divisor of it")
 
@@ -66,8 +70,6 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         if not self.stages:
             return [count // n + (i < count % n) for i in range(n)]
         listed = ",".join(map(str, self.stages))
-        if len(self.stages) != n:
-            raise OptionError(f"--stages {listed}: {len(self.stages)} stages, but --pp {n}")
         if sum(self.stages) != count:
             raise OptionError(
                 f"--stages {listed}: {sum(self.stages)} layers; the model has {count}"

@@ -21,6 +21,7 @@ from tests.support.describing.parts import (
     Place,
 )
 from txcalc.model import parts
+from txcalc.model.parts import Residual
 from txcalc.model.parts.base import Part
 from txcalc.model.parts.compressed import EntryIndexer
 from txcalc.model.parts.indexer import BlockIndexer, Indexer

@@ -1,46 +1,12 @@
-"""Decoders that lean on another model's encoder: TrOCR's, and those of MusicGen."""
+"""MusicGen's decoders, which lean on another model's text encoder."""
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import n_layers
-from txcalc.sources.readers.seq2seq import IDLE, stack, without_encoder
-
-
-def trocr(c: Config) -> Tree:
-    """arXiv:2109.10282: BART's decoder behind an image encoder, whose states may be wider."""
-    c.only("causal")
-    learned = c.flag("use_learned_position_embeddings", default=True)
-    norm = "layer" if c.flag("layernorm_embedding", default=True) else "none"
-    c.ignore("decoder_layerdrop")
-    d_model, context = c.size("d_model", "hidden_size"), c.size("max_position_embeddings")
-    part = {
-        "kind": "mha",
-        "n_heads": c.size("decoder_attention_heads", "num_attention_heads"),
-        "bias": True,
-    }
-    block = {
-        "norm": "layer",
-        "placement": "post",
-        "attention": part,
-        "cross_attention": part,
-        "ffn": {"kind": "plain", "d_ff": c.size("decoder_ffn_dim"), "bias": True},
-    }
-    positions: Tree = {"kind": "sinusoidal"}
-    if learned:
-        positions = {"kind": "learned", "n_positions": context + 2}
-    block = without_encoder(block, d_model, c.maybe("cross_attention_hidden_size"))
-    count = n_layers(c, "decoder_layers", "num_hidden_layers")
-    return {
-        "d_model": d_model,
-        "vocab": c.size("vocab_size"),
-        "context": context,
-        "blocks": {"decoder": block},
-        "layers": stack(count, "decoder", positions=positions, embedding_norm=norm),
-        "head": {"tied": c.flag("tie_word_embeddings", default=True)},
-        "notes": [IDLE],
-    }
+from txcalc.sources.readers.parts import mha, plain
+from txcalc.sources.readers.seq2seq import IDLE, SINUSOIDAL, stack, without_encoder
+from txcalc.sources.readers.trees import given
 
 
 def musicgen(c: Config) -> Tree:
@@ -62,18 +28,17 @@ def _musicgen(c: Config, *, cross: bool) -> Tree:
     whole = c.inner("decoder")
     d = whole or c
     c.ignore("text_encoder", "audio_encoder", "num_chroma", "chroma_length", "sampling_rate")
-    d.ignore("layerdrop", "audio_channels", "tie_word_embeddings")
+    d.ignore("audio_channels", "tie_word_embeddings")
     codebooks, vocab = d.size("num_codebooks", default=4), d.size("vocab_size")
     d_model = d.size("hidden_size")
-    part = {"kind": "mha", "n_heads": d.size("num_attention_heads")}
+    part = mha(d.size("num_attention_heads"))
     block = {
         "norm": "layer",
         "attention": part,
         **given(cross_attention=part if cross else None),
-        "ffn": {"kind": "plain", "d_ff": d.size("ffn_dim")},
+        "ffn": plain(d, width="ffn_dim"),
     }
     block = without_encoder(block, d_model) | given(partial=cross and whole is not None)
-    count = n_layers(d, "num_hidden_layers")
     head = {} if c.task == "body" else {"head": {"tied": False}}
     notes = [f"table and head hold {codebooks} codebooks of {vocab:,} tokens"]
     if whole is not None:
@@ -86,10 +51,10 @@ def _musicgen(c: Config, *, cross: bool) -> Tree:
         "context": d.size("max_position_embeddings"),
         "blocks": {"decoder": block},
         "layers": stack(
-            count,
+            n_layers(d),
             "decoder",
             vocab=codebooks * (vocab + 1),
-            positions={"kind": "sinusoidal"},
+            positions=SINUSOIDAL,
             final_norm="layer",
         ),
         **head,

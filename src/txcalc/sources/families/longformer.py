@@ -3,49 +3,36 @@
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.encoder import (
-    SECOND_BIAS,
-    dense,
-    encoder,
-    labels,
-    layer,
-    learned,
-    lookup,
-    norm,
-)
+from txcalc.sources.readers.encoder import SECOND_BIAS, encoder, labels, layer, token_types
+from txcalc.sources.readers.parts import global_projections, learned, plain
+from txcalc.sources.readers.trees import dense, layer_norm, lookup
 
 
 def longformer(c: Config) -> Tree:
-    """arXiv:2004.05150: windows, and projections of their own for tokens that see everything."""
+    """arXiv:2004.05150: windows, and projections of their own for global tokens."""
     c.only("masked", "body")
-    c.ignore("attention_window", "onnx_export")
-    tensors: Tree = {}
-    for name in ("global_q", "global_k", "global_v"):
-        tensors |= dense(name, "d_model", "d_model")
-    block = layer(c, decodes=False, partial=True, tensors=tensors)
-    return encoder(
-        c, block, positions=learned(c), token_types=c.count("type_vocab_size", default=2),
-        untied=SECOND_BIAS,
-    )  # fmt: skip
+    c.ignore("attention_window")
+    block = layer(c, decodes=False, partial=True, tensors=global_projections())
+    return encoder(c, block, positions=learned(c), token_types=token_types(c), untied=SECOND_BIAS)
 
 
 def mra(c: Config) -> Tree:
     """arXiv:2207.10284: attention approximated at several resolutions."""
-    c.ignore("block_per_row", "approx_mode", "initial_prior_first_n_blocks")
-    c.ignore("initial_prior_diagonal_n_blocks")
+    c.ignore("block_per_row", "approx_mode")
+    c.ignore_all("initial_prior_")
     return _approximate(c, types=1)
 
 
 def nystromformer(c: Config) -> Tree:
     """arXiv:2102.03902: attention by landmarks, and a convolution of the values in each head."""
-    c.ignore("segment_means_seq_len", "num_landmarks", "inv_coeff_init_option")
+    c.ignore("segment_means_seq_len", "num_landmarks")
     taps = c.maybe("conv_kernel_size") or (None if c.null("conv_kernel_size") else 65)
     return _approximate(c, types=2, taps=taps)
 
 
 def yoso(c: Config) -> Tree:
     """arXiv:2111.09714: attention by sampled hashes."""
-    c.ignore("use_expectation", "hash_code_len", "num_hash", "use_fast_hash", "lsh_backward")
+    c.ignore("use_expectation", "hash_code_len", "num_hash")
     return _approximate(c, types=1, taps=c.maybe("conv_window"))
 
 
@@ -55,7 +42,7 @@ def _approximate(c: Config, *, types: int, taps: int | None = None) -> Tree:
     tensors = {} if taps is None else dense("conv", heads, taps, bias=False)
     block = layer(c, decodes=False, partial=True, tensors=tensors)
     return encoder(
-        c, block, positions=learned(c, 2), token_types=c.count("type_vocab_size", default=types),
+        c, block, positions=learned(c, 2), token_types=token_types(c, types),
         untied=SECOND_BIAS, pooled="never",
     )  # fmt: skip
 
@@ -63,51 +50,18 @@ def _approximate(c: Config, *, types: int, taps: int | None = None) -> Tree:
 def fnet(c: Config) -> Tree:
     """arXiv:2105.03824: Fourier transforms in place of attention."""
     c.only("masked", "body")
-    c.ignore("use_tpu_fourier_optimizations", "tpu_short_seq_length")
     block = {
         "norm": "layer",
         "placement": "post",
-        "ffn": {"kind": "plain", "d_ff": c.size("intermediate_size"), "bias": True},
-        "tensors": norm("mixing_norm"),
+        "ffn": plain(c, bias=True),
+        "tensors": layer_norm("mixing_norm"),
         "partial": True,
     }
     return encoder(
-        c, block, positions=learned(c), token_types=c.count("type_vocab_size", default=4),
+        c, block, positions=learned(c), token_types=token_types(c, 4),
         tensors=dense("embedding_project", "d_model", "d_model"), pooled="always",
         untied=SECOND_BIAS, pretraining=labels(2),
     )  # fmt: skip
-
-
-def funnel(c: Config) -> Tree:
-    """arXiv:2006.03236: blocks of layers over ever fewer tokens, and a decoder over all again."""
-    c.only("masked", "body")
-    c.ignore("block_repeats", "pooling_type", "attention_type", "separate_cls", "truncate_seq")
-    c.ignore("pool_q_only", "initializer_std", "num_hidden_layers")
-    heads, width = c.size("n_head", "num_attention_heads"), c.size("d_head", default=64)
-    sizes = c.sizes("block_sizes")
-    if sizes is None:
-        c.refuse("block_sizes", "missing, but it is needed")
-    inner = heads * width
-    biases = {f"r_{name}_bias": {"use": "bias", "dims": [inner]} for name in "wrs"}
-    tensors = dense("r", inner, "d_model", bias=False) | biases
-    tensors["segments"] = {"use": "elementwise", "dims": [2, inner]}
-    block = {
-        "norm": "layer",
-        "placement": "post",
-        "attention": {"kind": "mha", "n_heads": heads, "head_dim": width, "bias": ["k", "v", "o"]},
-        "ffn": {"kind": "plain", "d_ff": c.size("d_inner"), "bias": True},
-        "tensors": tensors,
-        "partial": True,
-    }
-    found = dense("replaced", "d_model", "d_model") | dense("replaced_score", 1, "d_model")
-    described = encoder(
-        c, block, sum(sizes) + c.count("num_decoder_layers", default=2),
-        head={"transform": None}, pooled="never", pretraining=found,
-        width=("d_model", "hidden_size"),
-    )  # fmt: skip
-    if "replaced" in described.get("tensors", {}):
-        del described["head"]
-    return described
 
 
 def reformer(c: Config) -> Tree:
@@ -130,7 +84,7 @@ def reformer(c: Config) -> Tree:
         tables = _axial(c, width)
     else:
         more = {"positions": learned(c)}
-    tables |= norm("last_norm", 2 * width)
+    tables |= layer_norm("last_norm", 2 * width)
     blocks = {kind: _reformer_layer(c, hashed=kind == "lsh") for kind in ("lsh", "local")}
     return encoder(
         c, blocks, kinds, embedding_norm="none", tensors=tables, untied=SECOND_BIAS,
@@ -139,10 +93,10 @@ def reformer(c: Config) -> Tree:
 
 
 _REFORMER_CHUNKS = (
-    "axial_norm_std", "chunk_size_lm_head", "hash_seed", "local_num_chunks_before",
-    "local_num_chunks_after", "local_attn_chunk_length", "lsh_attn_chunk_length",
-    "lsh_num_chunks_before", "lsh_num_chunks_after", "num_buckets", "num_hashes",
-    "tie_word_embeddings", "axial_pos_shape", "axial_pos_embds_dim", "feed_forward_dropout",
+    "chunk_size_lm_head", "local_num_chunks_before", "local_num_chunks_after",
+    "local_attn_chunk_length", "lsh_attn_chunk_length", "lsh_num_chunks_before",
+    "lsh_num_chunks_after", "num_buckets", "num_hashes", "tie_word_embeddings", "axial_pos_shape",
+    "axial_pos_embds_dim",
 )  # fmt: skip
 
 
@@ -165,10 +119,10 @@ def _reformer_layer(c: Config, *, hashed: bool) -> Tree:
     tensors: Tree = {}
     for name in names:
         tensors |= dense(name, inner, "d_model", bias=False)
-    tensors |= dense("o", "d_model", inner, bias=False) | norm("attention_norm")
+    tensors |= dense("o", "d_model", inner, bias=False) | layer_norm("attention_norm")
     return {
         "norm": "layer",
-        "ffn": {"kind": "plain", "d_ff": c.size("feed_forward_size"), "bias": True},
+        "ffn": plain(c, width="feed_forward_size", bias=True),
         "tensors": tensors,
         "partial": True,
     }

@@ -1,53 +1,17 @@
-"""Encoders made small or fast: DistilBERT, MPNet, MobileBERT, SqueezeBERT, ConvBERT."""
+"""BERTs whose layers multiply by other matrices: SqueezeBERT, ConvBERT, MobileBERT."""
 
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.encoder import (
-    SECOND_BIAS,
-    dense,
-    encoder,
-    labels,
-    layer,
-    learned,
-    lookup,
-    norm,
-)
-from txcalc.sources.readers.layers import n_layers
+from txcalc.sources.readers.encoder import SECOND_BIAS, encoder, labels, projected, token_types
+from txcalc.sources.readers.parts import learned
+from txcalc.sources.readers.trees import dense, layer_norm
 
-
-def distilbert(c: Config) -> Tree:
-    """arXiv:1910.01108: BERT without token types and pooler."""
-    c.only("masked", "body")
-    c.ignore("sinusoidal_pos_embds", "tie_weights_")
-    block = {
-        "norm": "layer",
-        "placement": "post",
-        "attention": {
-            "kind": "mha",
-            "n_heads": c.size("n_heads", "num_attention_heads"),
-            "bias": True,
-        },
-        "ffn": {"kind": "plain", "d_ff": c.size("hidden_dim"), "bias": True},
-    }
-    return encoder(
-        c, block, n_layers(c, "n_layers", "num_hidden_layers"), positions=learned(c),
-        pooled="never", width=("dim", "hidden_size"),
-    )  # fmt: skip
-
-
-def mpnet(c: Config) -> Tree:
-    """arXiv:2004.09297: no token types, and a table of biases by distance for all layers."""
-    c.only("masked", "body")
-    buckets = c.size("relative_attention_num_buckets", default=32)
-    distances = {"distances": lookup(buckets, c.size("num_attention_heads"))}
-    return encoder(
-        c, layer(c, decodes=False), positions=learned(c), tensors=distances, untied=SECOND_BIAS
-    )
+_NORMS: Tree = layer_norm("attention_norm") | layer_norm("ffn_norm")
 
 
 def squeezebert(c: Config) -> Tree:
-    """arXiv:2006.11316: projections that see a group of channels each."""
+    """arXiv:2006.11316: projections over a group of channels each."""
     c.only("masked", "body")
     width, d_ff = c.size("hidden_size"), c.size("intermediate_size")
     if c.size("embedding_size", default=width) != width:
@@ -67,8 +31,8 @@ def squeezebert(c: Config) -> Tree:
         tensors |= dense(name, out, inside // each)
     c.ignore("num_attention_heads")
     return encoder(
-        c, _tensors(tensors | norm("attention_norm") | norm("ffn_norm")), positions=learned(c),
-        token_types=c.count("type_vocab_size", default=2), pooled="always", untied=SECOND_BIAS,
+        c, _tensors(tensors | _NORMS), positions=learned(c),
+        token_types=token_types(c), pooled="always", untied=SECOND_BIAS,
     )  # fmt: skip
 
 
@@ -91,12 +55,10 @@ def convbert(c: Config) -> Tree:
     groups = c.size("num_groups", default=1)
     tensors |= dense("up", d_ff, width // groups) | dense("down", "d_model", d_ff // groups)
     narrow = c.size("embedding_size", default=width)
-    more: Tree = (
-        {} if narrow == width else {"embedding": {"d_embed": narrow, "bias": True, "all": True}}
-    )
+    more = {} if narrow == width else projected(narrow)
     return encoder(
-        c, _tensors(tensors | norm("attention_norm") | norm("ffn_norm")), positions=learned(c),
-        token_types=c.count("type_vocab_size", default=2), pooled="never", **more,
+        c, _tensors(tensors | _NORMS), positions=learned(c),
+        token_types=token_types(c), pooled="never", **more,
     )  # fmt: skip
 
 
@@ -111,12 +73,12 @@ def mobilebert(c: Config) -> Tree:
         "trigram", "d_model", 2 * narrow, bias=False
     )  # fmt: skip
     if c.task != "body":
-        tensors |= dense("transform", "d_model", "d_model") | norm("transform_norm")
+        tensors |= dense("transform", "d_model", "d_model") | layer_norm("transform_norm")
         if width != narrow:
             tensors |= dense("wide_output", "vocab", width - narrow, bias=False)
     return encoder(
         c, _tensors(_mobile(c, width)), positions=learned(c),
-        token_types=c.count("type_vocab_size", default=2), tensors=tensors, untied=SECOND_BIAS,
+        token_types=token_types(c), tensors=tensors, untied=SECOND_BIAS,
         head={"transform": None}, embedding={"d_embed": narrow, "bias": True},
         pretraining=labels(2),
         pooled="body" if c.flag("classifier_activation", default=True) else "never",
@@ -133,18 +95,18 @@ def _mobile(c: Config, width: int) -> Tree:
     heads = c.size("num_attention_heads")
     whole = heads * (inner // heads)
     within = c.flag("use_bottleneck_attention", default=False)
-    found = dense("q", whole, inner) | dense("k", whole, inner)
-    found |= dense("v", whole, inner if within else width)
-    found |= dense("o", inner, inner) | norm("attention_norm", inner)
-    ffn = dense("up", d_ff, inner) | dense("down", inner, d_ff) | norm("ffn_norm", inner)
+    tensors = dense("q", whole, inner) | dense("k", whole, inner)
+    tensors |= dense("v", whole, inner if within else width)
+    tensors |= dense("o", inner, inner) | layer_norm("attention_norm", inner)
+    ffn = dense("up", d_ff, inner) | dense("down", inner, d_ff) | layer_norm("ffn_norm", inner)
     n = c.size("num_feedforward_networks", default=4)
-    found |= {name: tensor | {"copies": n} for name, tensor in ffn.items()}
+    tensors |= {name: row | {"copies": n} for name, row in ffn.items()}
     if bottled:
         shared = c.flag("key_query_shared_bottleneck", default=True)
         for name in ("in", "attention_in") if shared else ("in",):
-            found |= dense(name, inner, "d_model") | norm(f"{name}_norm", inner)
-        found |= dense("out", "d_model", inner) | norm("out_norm")
-    return found
+            tensors |= dense(name, inner, "d_model") | layer_norm(f"{name}_norm", inner)
+        tensors |= dense("out", "d_model", inner) | layer_norm("out_norm")
+    return tensors
 
 
 def _tensors(tensors: Tree) -> Tree:

@@ -7,8 +7,9 @@ from typing import Any
 from txcalc.errors import nearest
 from txcalc.sources.families import TYPES, family
 from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.trees import given, tensor
 
-POOLER = "the encoder's pooler has weights, but nothing reads what it makes: it never runs"
+_POOLER = "the encoder's pooler has weights, but nothing reads what it makes: it never runs"
 _KNOWN = {"d_model", "vocab", "context", "blocks", "encoder", "layers", "head", "tensors", "notes"}
 
 
@@ -30,18 +31,18 @@ def encoder_decoder(c: Config) -> Tree:
     tensors = first["tensors"] | second["tensors"]
     if wide != d_model:
         first["stack"]["d_model"] = wide
-        between = {"use": "matmul", "dims": [d_model, wide], "stream": "source"}
-        tensors |= {"between": between, "between_bias": {"use": "bias", "dims": [d_model]}}
+        between = tensor("matmul", d_model, wide, stream="source")
+        tensors |= {"between": between, "between_bias": tensor("bias", d_model)}
     return {
         "d_model": d_model,
         "vocab": second["vocab"],
-        **({"context": second["context"]} if "context" in second else {}),
+        **given(context=second.get("context")),
         "blocks": first["blocks"] | second["blocks"],
         "encoder": first["stack"],
         "layers": second["stack"],
         "head": second["head"],
         "tensors": tensors,
-        **({"notes": [POOLER]} if "encoder_pooler" in tensors else {}),
+        **({"notes": [_POOLER]} if "encoder_pooler" in tensors else {}),
     }
 
 
@@ -64,24 +65,23 @@ def _half(c: Config, task: Any, field: str) -> Tree:
             stack[key] = [names[name] for name in stack[key]]
     sizes = {"d_model": tree["d_model"], "vocab": tree["vocab"]}
     blocks = {
-        names[name]: block | _sized(block.get("tensors", {}), sizes, wrap=True)
+        names[name]: block | given(tensors=_in_numbers(block.get("tensors", {}), sizes) or None)
         for name, block in tree["blocks"].items()
     }
-    tensors = _sized(tree.get("tensors", {}), sizes)
-    for name, tensor in tensors.items():
-        if tensor.get("stream") == "sequence" and side == "encoder":
-            tensors[name] = tensor | {"stream": "none"}
-    named = {f"{side}_{name}": tensor for name, tensor in tensors.items()}
+    tensors = _in_numbers(tree.get("tensors", {}), sizes)
+    for name, row in tensors.items():
+        if row.get("stream") == "sequence" and side == "encoder":
+            tensors[name] = row | {"stream": "none"}
+    named = {f"{side}_{name}": row for name, row in tensors.items()}
     return tree | {"blocks": blocks, "stack": stack, "tensors": named}
 
 
-def _sized(tensors: Tree, sizes: dict[str, int], *, wrap: bool = False) -> Tree:
+def _in_numbers(tensors: Tree, sizes: dict[str, int]) -> Tree:
     """Tensors whose letters of the whole model have become numbers."""
-    found = {
-        name: tensor | {"dims": [sizes.get(size, size) for size in tensor["dims"]]}
-        for name, tensor in tensors.items()
+    return {
+        name: row | {"dims": [sizes.get(size, size) for size in row["dims"]]}
+        for name, row in tensors.items()
     }
-    return {"tensors": found} if wrap and found else {} if wrap else found
 
 
 def _joined(c: Config, block: Tree) -> Tree:
@@ -98,6 +98,6 @@ def _joined(c: Config, block: Tree) -> Tree:
     cross = {key: attention[key] for key in ("kind", "n_heads", "head_dim") if key in attention}
     biases = [name for name in "qkvo" if f"cross_{name}_bias" in idle]
     cross |= {"bias": biases, "d_in": tensors["cross_q"]["dims"][1]}
-    rest = {name: tensor for name, tensor in tensors.items() if name not in idle}
-    joined = block | {"cross_attention": cross, "tensors": rest}
-    return joined if rest else {key: value for key, value in joined.items() if key != "tensors"}
+    rest = {name: row for name, row in tensors.items() if name not in idle}
+    block = {name: field for name, field in block.items() if name != "tensors"}
+    return block | {"cross_attention": cross} | given(tensors=rest or None)
