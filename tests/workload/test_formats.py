@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from txcalc.errors import OptionError
-from txcalc.exact.polynomial import compiled
+from txcalc.exact.emit import compiled
 from txcalc.exact.printing import symbolic
 from txcalc.exact.quantity import Letter, const
 from txcalc.workload.chosen import chosen_cache, chosen_weights
