@@ -11,6 +11,7 @@ from txcalc.exact.quantity import Quantity, const, product, total
 from txcalc.model.model import Model
 from txcalc.model.rows import Role, Weight
 from txcalc.report.report import Figures, Report
+from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
 
 SCHEME_OF = {"fp8": "fp8-channel", "int8": "int8-channel", "int4": "awq-g128"}
@@ -58,6 +59,9 @@ def _modules(model: Model) -> Quantity:
 def in_format(question: Question) -> str:
     """The weights' format as an assumption."""
     chosen = question.weight_formats
+    if isinstance(chosen.base, Mix):
+        release = f"by llama.cpp {chosen.base.release} without an importance matrix"
+        return f"weights {question.weights} {release}, q, k and v apart"
     rest = "" if chosen.number else f", the rest {question.dtype}"
     return f"weights {question.weights or question.dtype}{rest}"
 

@@ -9,6 +9,7 @@ import msgspec
 from txcalc.errors import OptionError, nearest
 from txcalc.workload.formats import NUMBERS, Format
 from txcalc.workload.gguf import BLOCKS
+from txcalc.workload.mixes import BASES, Mix, mix
 from txcalc.workload.schemes import CACHE_ONLY, GROUPED, SCHEMES, Scheme
 
 MOST_DIGITS = 6
@@ -22,7 +23,7 @@ class Chosen(msgspec.Struct, frozen=True):
     as it does what a scheme does not hold.  ``named`` are roles of weights or rows of state.
     """
 
-    base: Format | Scheme | None = None
+    base: Format | Scheme | Mix | None = None
     named: Mapping[str, Format] = {}
 
     @property
@@ -70,7 +71,7 @@ def check_names(option: str, chosen: Chosen, known: Collection[str], whose: str)
 def _chosen(
     option: str,
     text: str,
-    base_of: Callable[[str], Format | Scheme],
+    base_of: Callable[[str], Format | Scheme | Mix],
     format_of: Callable[[str], Format],
 ) -> Chosen:
     base, named = None, {}
@@ -90,18 +91,18 @@ def _chosen(
     return Chosen(base, named)
 
 
-def _weights_base(name: str) -> Format | Scheme:
+def _weights_base(name: str) -> Format | Scheme | Mix:
     if name in NUMBERS:
         return NUMBERS[name]
     if name in BLOCKS:
         raise OptionError(
             f"{name!r} is a block type of GGUF: name a role with it (ffn={name}), "
-            f"or a mix of a whole file{_mixes(name)}"
+            f"or choose a mix of a whole file ({', '.join(_mixes_of(name))})"
         )
-    scheme = _scheme(name)
-    if scheme is None:
-        raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped()])
-    return scheme
+    found = _scheme(name) or mix(name)
+    if found is None:
+        raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped(), *BASES])
+    return found
 
 
 def _weights_role(name: str) -> Format:
@@ -135,8 +136,9 @@ def _grouped() -> list[str]:
     return [f"{family}N" for family in GROUPED]
 
 
-def _mixes(name: str) -> str:
-    return ""
+def _mixes_of(block: str) -> list[str]:
+    """The mixes that mostly are of a block type; of one that none is of, all."""
+    return [name for name, base in BASES.items() if base == block] or list(BASES)
 
 
 def _unknown(name: str, known: list[str]) -> OptionError:
