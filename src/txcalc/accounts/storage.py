@@ -11,8 +11,8 @@ from txcalc.errors import OptionError, RefusedError
 from txcalc.exact.quantity import Letter, Quantity, const, product, total
 from txcalc.model.model import Model, Row
 from txcalc.model.rows import Weight
-from txcalc.workload.chosen import check_names
-from txcalc.workload.formats import NUMBERS, Format
+from txcalc.workload.chosen import Chosen, check_names, is_own
+from txcalc.workload.formats import NUMBERS, Format, size
 from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
 from txcalc.workload.schemes import Scheme
@@ -29,17 +29,22 @@ class Storage:
     of GGUF may hold layers of one kind in different formats.
 
     Raises:
-        OptionError: a role that the model has no weights of, or modules that it does not have.
+        OptionError: a role that the model has no weights of, modules that it does not have, or a
+            model's own formats where it states none.
         RefusedError: a mix for a model that is not like llama, or for stages of layers.
     """
 
     def __init__(self, model: Model, question: Question, *, mtp: bool = False) -> None:
-        self.chosen = question.weight_formats
-        self.number: Letter = question.weight_bytes
+        if is_own(question.weights) and model.stored is None:
+            raise OptionError(f"{model.name} states no format that it is stored in: --weights own")
+        self.chosen = question.weight_formats(model.stored)
+        number = self.chosen.number
+        letter = "weight_bytes" if number else "dtype_bytes"
+        self.number: Letter = size(number or question.dtype, letter, "parameters")
         self._mtp = mtp
         if mtp and model.mtp is None:
             raise OptionError(f"{model.name} has no multi-token-prediction modules for --mtp")
-        self._check_roles(model)
+        self._check_roles(model, question.weight_formats())
         base = self.chosen.base
         if isinstance(base, Mix) and question.pp > 1:
             raise RefusedError(f"{model.name}: no stages of {base.name}: its layers are not alike")
@@ -54,15 +59,15 @@ class Storage:
             return False
         return weight.use != "buffer" or "buffers" in self.chosen.named
 
-    def _check_roles(self, model: Model) -> None:
+    def _check_roles(self, model: Model, given: Chosen) -> None:
         """Refuses a format for a role that has nothing to be stored in it."""
         roles: dict[str, bool] = {}
         for row in model.rows:
             weight = row.declared
             if isinstance(weight, Weight) and (row.component != "mtp" or self._mtp):
                 roles[_role(row)] = roles.get(_role(row), False) or is_matrix(weight)
-        check_names("weights", self.chosen, roles, model.name)
-        for role, fmt in self.chosen.named.items():
+        check_names("weights", given, roles, model.name)
+        for role, fmt in given.named.items():
             if fmt.name not in NUMBERS and not roles[role]:
                 raise OptionError(f"--weights {role}={fmt.name}: no matrix for tiles is in {role}")
 

@@ -12,6 +12,7 @@ from txcalc.workload.gguf import BLOCKS
 from txcalc.workload.mixes import BASES, Mix, mix
 from txcalc.workload.schemes import CACHE_ONLY, GROUPED, SCHEMES, Scheme
 
+OWN = "own"
 MOST_DIGITS = 6
 """Digits of a group's size."""
 
@@ -37,13 +38,30 @@ class Chosen(msgspec.Struct, frozen=True):
         return self.base.name if self.base is not None and self.base.name in NUMBERS else None
 
 
-def chosen_weights(text: str | None, dtype: str) -> Chosen:
+def chosen_weights(text: str | None, dtype: str, stored: str | None = None) -> Chosen:
     """The formats of weights; without a text all are in ``dtype``.
+
+    In front of names stands a format, a scheme, a mix, or ``own``: the formats in which a model is
+    ``stored``, which stand for ``dtype`` where the model is not known yet.
 
     Raises:
         OptionError: a format that is not known or that holds no weights, or a role named twice.
     """
-    return _chosen("weights", dtype if text is None else text, _weights_base, _weights_role)
+    if not is_own(text):
+        return _weights(dtype if text is None else text)
+    assert text is not None
+    given = _weights(dtype + text.removeprefix(OWN))
+    own = _weights(dtype if stored is None else stored)
+    return Chosen(own.base, {**own.named, **given.named})
+
+
+def is_own(text: str | None) -> bool:
+    """Whether weights are asked for as the model is stored."""
+    return text is not None and text.partition(",")[0] == OWN
+
+
+def _weights(text: str) -> Chosen:
+    return _chosen("weights", text, _weights_base, _weights_role)
 
 
 def chosen_cache(text: str | None, dtype: str) -> Chosen:
@@ -101,7 +119,7 @@ def _weights_base(name: str) -> Format | Scheme | Mix:
         )
     found = _scheme(name) or mix(name)
     if found is None:
-        raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped(), *BASES])
+        raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped(), *BASES, OWN])
     return found
 
 
