@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from txcalc.errors import nearest
+from txcalc.errors import OptionError, nearest
 from txcalc.exact.quantity import Letter
 from txcalc.model.model import Model
 from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
@@ -22,6 +22,7 @@ from txcalc.model.structure import (
     Stack,
 )
 from txcalc.sources.decoding import Decoder, T
+from txcalc.workload.chosen import chosen_weights
 
 MOST_KINDS = 1000
 """Kinds of blocks, or tensors in one place, that a description may list."""
@@ -56,6 +57,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     tensors: dict[str, Any] = {}
     mtp: dict[str, Any] | None = None
     scope: Literal["model", "text"] = "model"
+    stored: str | None = None
     notes: list[str] = []
 
 
@@ -111,9 +113,18 @@ class _Builder(Decoder):
             tensors=self._tensors(top.tensors, "tensors", ""),
             mtp=None if top.mtp is None else self._module(top.mtp, blocks),
             scope=top.scope,
+            stored=self._stored(top.stored),
             notes=top.notes,
             dims=self.dims,
         )
+
+    def _stored(self, text: str | None) -> str | None:
+        """The format of a checkpoint, as ``--weights`` takes it."""
+        try:
+            chosen_weights(text, "fp16")
+        except OptionError as error:
+            self.refuse("stored", str(error))
+        return text
 
     def _optional(self, raw: Any, kind: type[T], path: str) -> T | None:
         return None if raw is None else self.decode(raw, kind, path)

@@ -12,6 +12,7 @@ from txcalc.sources.files import read_bytes
 from txcalc.sources.harmless import is_harmless
 from txcalc.sources.json import parse
 from txcalc.sources.readers.config import Config, Task, Tree
+from txcalc.sources.readers.stored import stored_of
 
 MAX_BYTES = 4_000_000
 
@@ -58,9 +59,12 @@ def describe(
     described = head | described | {"notes": notes + described.get("notes", [])}
     if _overridden(config):
         config.unsupported(f"per_layer_config of type {model_type!r}")
+    stored, unknown = stored_of(tree, file)
+    described |= stored
     count = (described.get("layers") or described["encoder"])["count"]
     unread = _unread(config, count, file, strict=strict)
-    return unshared(described), file, [*_contradictions(model_type, class_, type_, file), *unread]
+    found = [*_contradictions(model_type, class_, type_, file), *unread, *unknown]
+    return unshared(described), file, found
 
 
 def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
