@@ -71,8 +71,16 @@ def whole(address: str, root: str, known: Container[str]) -> str:
     return same_kind if len(words) > 4 and same_kind in known else of_block
 
 
-def levels(address: str, known: Container[str]) -> tuple[int, str]:
-    """How many of the addresses above one are ``known``, and the words it adds to the nearest."""
+def split(address: str, kinds: Container[str]) -> list[str]:
+    """The words of an address, ``block.NAME`` being one where NAME is among the ``kinds``."""
     words = address.split(".")
+    if len(words) > 2 and words[1] == "block" and words[2] in kinds:
+        words[1:3] = [".".join(words[1:3])]
+    return words
+
+
+def levels(address: str, known: Container[str], kinds: Container[str]) -> tuple[int, str]:
+    """How many of the addresses above one are ``known``, and the words it adds to the nearest."""
+    words = split(address, kinds)
     above = [n for n in range(2, len(words)) if ".".join(words[:n]) in known]
-    return len(above), " ".join(words[above[-1] if above else 1 :])
+    return len(above), ".".join(words[above[-1] if above else 1 :])
