@@ -58,17 +58,11 @@ def short(address: str, kinds: Sequence[str]) -> str:
     return address
 
 
-def whole(address: str, root: str, known: Container[str]) -> str:
-    """What an address is a part of: its block, or for a block and all else the total.
-
-    A component's matmul weights belong to the block's, likewise its biases.
-    """
+def whole(address: str, root: str) -> str:
+    """What an address is a part of: its block, or for a block and all else the total."""
     words = address.split(".")
-    of_block = ".".join(words[:3])
-    if words[1] != "block" or len(words) == 3:
-        return f"{root}.total"
-    same_kind = f"{of_block}.{words[-1]}"
-    return same_kind if len(words) > 4 and same_kind in known else of_block
+    is_in_block = words[1] == "block" and len(words) > 3
+    return ".".join(words[:3]) if is_in_block else f"{root}.total"
 
 
 def split(address: str, kinds: Container[str]) -> list[str]:
