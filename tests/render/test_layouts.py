@@ -166,3 +166,22 @@ def test_models_are_listed_in_an_order() -> None:
     assert listed("--sort", "name") == sorted(sizes)
     assert listed("--sort", "kind") == listed()
     assert sorted(listed()) == sorted(sizes)
+
+
+def test_the_verdict_stands_first() -> None:
+    options = ("--device", "h100-sxm", "--ctx", "1024", "--requests", "2")
+    first, verdict, *_ = filter(None, answer("fit", "gpt2-small", *options).splitlines())
+    assert first == "fit"
+    assert verdict.startswith(" 2 requests of 1,024 tokens fit")
+    both = answer("fit", "gpt2-small", "toy", *options)
+    for name in ("gpt2-small", "toy"):
+        assert f" {name}: 2 requests of 1,024 tokens fit" in both.partition("─")[0]
+    assert "2 requests of 1,024 tokens fit" in answer(
+        "fit", "toy", *options, "--format", "markdown"
+    )
+
+
+def test_parts_stand_below_their_whole_wherever_they_were_listed() -> None:
+    labels = [cells[0] for cells in in_table("memory", "gpt3")]
+    at = labels.index("gpu weights")
+    assert labels[at + 1 : at + 5] == ["embedding", "attention", "ffn", "norms"]

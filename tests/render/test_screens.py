@@ -27,7 +27,10 @@ DECODERS = tuple(name for name in VARIED if name != "bert-base-uncased")
 FIGURES = (
     ("params",), ("flops", "--phase", "prefill", "--scores", "causal"), ("intensity",), ("show",),
 )  # fmt: skip
-OF_DECODERS = (("kvcache", "--batch", "30"), ("concurrency",), ("generation",))
+OF_DECODERS = (
+    ("kvcache", "--batch", "30"), ("concurrency",), ("generation",), ("memory", "--batch", "30"),
+    ("fit", "--kv-memory", "10", "--requests", "3", "--ctx", "1024"),
+)  # fmt: skip
 NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: [KMGTPE]iB| B)?(?![\w.]|,\d)"
 )

@@ -47,11 +47,19 @@ def figures(reports: Sequence[Report]) -> Sheet:
     has_shares = any(column.heading == "share" for column in columns)
     return Sheet(
         title=reports[0].title + _unit(units - {reports[0].title}),
+        lead=_lead(reports),
         columns=columns,
         rows=list(map(list, zip(*cells, strict=True))),
         notes=[*notes(reports), *[SHARE] * has_shares],
         bars=[bars for report in reports for bars in pictures(report)],
     )
+
+
+def _lead(reports: Sequence[Report]) -> list[str]:
+    """What stands first, of several models behind each one's name."""
+    if len(reports) == 1:
+        return reports[0].lead
+    return [f"{report.model}: {line}" for report in reports for line in report.lead]
 
 
 def pictures(report: Report) -> list[Bars]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from txcalc.report import address as grammar
 from txcalc.report.report import Report
@@ -19,16 +19,28 @@ def kinds(reports: Iterable[Report]) -> set[str]:
 
 
 def names(reports: Sequence[Report]) -> list[str]:
-    """The rows of all reports by their short addresses, each block's above what is in it."""
+    """The rows of all reports by their short addresses, each below the nearest one above it.
+
+    A block that no report has a figure of is a row as well.
+    """
     blocks = kinds(reports)
-    listed = merged([list(map(report.short, report.shown)) for report in reports])
-    found: dict[str, None] = {}
-    for name in listed:
+    rows: dict[str, None] = {}
+    for name in merged([list(map(report.short, report.shown)) for report in reports]):
         words = grammar.split(name, blocks)
         if grammar.first(words[1]) == "block":
-            found[".".join(words[:2])] = None
-        found[name] = None
-    return list(found)
+            rows[".".join(words[:2])] = None
+        rows[name] = None
+    below: dict[str, list[str]] = {}
+    for name in rows:
+        above = grammar.above(name, rows, blocks)
+        below.setdefault(above[-1] if above else "", []).append(name)
+    return list(_in_order("", below))
+
+
+def _in_order(above: str, below: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for name in below.get(above, ()):
+        yield name
+        yield from _in_order(name, below)
 
 
 def labels(reports: Sequence[Report], rows: Collection[str]) -> dict[str, str]:
@@ -37,11 +49,12 @@ def labels(reports: Sequence[Report], rows: Collection[str]) -> dict[str, str]:
     own = {r.short(address): label for r in reports for address, label in r.labels.items()}
     found = {}
     for name in rows:
-        level, words = grammar.levels(name, rows, blocks)
+        above = grammar.above(name, rows, blocks)
+        words = grammar.below(name, above[-1] if above else grammar.first(name))
         text = own.get(name, words.replace(".", " ").replace("_", " "))
         if count := set(counts.get(name, {}).values()):
             text += f" ({count.pop() if len(count) == 1 else 'x N'})"
-        found[name] = _STEP * level + text
+        found[name] = _STEP * len(above) + text
     return found
 
 

@@ -19,7 +19,8 @@ def reports_markdown(reports: Sequence[Report], layout: Layout, *, explain: bool
 def _table(sheet: Sheet) -> str:
     headings = [column.heading.replace("\n", " ") for column in sheet.columns]
     marks = [_mark(column) for column in sheet.columns]
-    lines = [f"### {sheet.title}", "", *map(_line, (headings, marks, *sheet.rows)), ""]
+    lead = [part for line in sheet.lead for part in (_escaped(line), "")]
+    lines = [f"### {sheet.title}", "", *lead, *map(_line, (headings, marks, *sheet.rows)), ""]
     return "\n".join(lines + [f"- {_escaped(note)}" for note in sheet.notes]) + "\n"
 
 

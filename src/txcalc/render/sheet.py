@@ -47,9 +47,13 @@ class Bars(msgspec.Struct, frozen=True):
 
 
 class Sheet(msgspec.Struct, frozen=True, kw_only=True):
-    """A table, row by row; its first ``keys`` columns name what a row is about."""
+    """A table, row by row; its first ``keys`` columns name what a row is about.
+
+    ``lead`` are sentences that stand before it.
+    """
 
     title: str = ""
+    lead: list[str] = []
     columns: list[Column]
     rows: list[list[str]]
     notes: list[str] = []

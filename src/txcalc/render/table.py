@@ -28,8 +28,10 @@ def reports_table(reports: Sequence[Report], layout: Layout, *, explain: bool = 
 
 
 def drawn(sheet: Sheet) -> list[RenderableType]:
-    """The title of a sheet, its tables and its notes."""
+    """The title of a sheet, what stands first, its tables and its notes."""
     parts: list[RenderableType] = [Text(sheet.title, style="bold")] if sheet.title else []
+    if sheet.lead:
+        parts += ["", Constrain(Padding(Text("\n".join(sheet.lead)), (0, 0, 0, 1)), PAGE)]
     parts += ["", *(line for page in pages(sheet, terminal()) for line in _lines(page))]
     return [*parts, below(sheet.notes)] if sheet.notes else parts
 

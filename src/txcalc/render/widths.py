@@ -186,7 +186,7 @@ def _row_by_row(keys: _Group, others: _Group, width: int) -> Iterator[str]:
                 yield from (" " * indent + line for line in lines)
             elif cell:
                 yield from _indented(heading, indent, width)
-                yield from _indented(cell, indent + INDENT, width)
+                yield from _indented(cell, indent + INDENT // 2, width)
 
 
 def _indented(text: str, indent: int, width: int) -> Iterator[str]:

@@ -73,8 +73,8 @@ def split(address: str, kinds: Container[str]) -> list[str]:
     return words
 
 
-def levels(address: str, known: Container[str], kinds: Container[str]) -> tuple[int, str]:
-    """How many of the addresses above one are ``known``, and the words it adds to the nearest."""
+def above(address: str, known: Container[str], kinds: Container[str]) -> list[str]:
+    """Those of the addresses above one that are ``known``, the nearest last."""
     words = split(address, kinds)
-    above = [n for n in range(2, len(words)) if ".".join(words[:n]) in known]
-    return len(above), ".".join(words[above[-1] if above else 1 :])
+    starts = (".".join(words[:n]) for n in range(2, len(words)))
+    return [start for start in starts if start in known]
