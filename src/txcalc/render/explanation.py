@@ -19,6 +19,8 @@ from txcalc.report.format import cell, decimal, readable
 
 LONG = 130
 """Characters of a formula that needs the whole width of a page."""
+_PATH = 24
+"""Characters of a line of a path, which is read piece by piece."""
 _INDENT, _LEAST = 2, 32
 """Characters before the name of a formula, and the least that it has to leave for it."""
 
@@ -113,7 +115,7 @@ def _letters(symbols: list[Symbol]) -> Sheet:
             [
                 symbol.name,
                 "\n".join(filter(None, [symbol.meaning, symbol.formula and f"= {symbol.formula}"])),
-                symbol.where,
+                wrapped(symbol.where, _PATH),
                 cell(symbol.letter),
             ]
             for symbol in symbols
