@@ -25,6 +25,7 @@ from tests.cli.test_process import TXCALC, environment, on_terminal, started
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
 from tests.support.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
+from tests.support.terminal import shown
 from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, OptionError, RefusedError
 from txcalc.exact.emit import compiled
@@ -384,13 +385,14 @@ def test_a_full_disk_is_told() -> None:
 def test_a_table_fits_a_page_and_tells_numbers_as_others_do() -> None:
     wide = ("generation.with_prefill.flops.ratio", "intensity.all.prefill", "flops.total",
             "params.total", "kvcache.sequence")  # fmt: skip
-    text = answer("sweep", "jamba-v0.1", *wide, "--over", "ctx=512,2048")
-    assert max(map(len, text.splitlines())) <= 80
+    command = ("sweep", "jamba-v0.1", *wide, "--over", "ctx=512,2048")
+    assert max(map(len, shown(*command, columns=80).splitlines())) <= 80
+    text = answer(*command)
     assert all(address in text for address in wide)
     assert "█" not in text
     text = answer("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", "batch=1,3")
-    shown = answer("intensity", "mixtral-8x7b", "--batch", 3)
-    assert re.findall(r"≈ [0-9.]+", text)[1] in shown
+    alone = answer("intensity", "mixtral-8x7b", "--batch", 3)
+    assert re.findall(r"≈ [0-9.]+", text)[1] in alone
 
 
 def test_a_context_swept_is_the_length_where_none_is_asked_for() -> None:

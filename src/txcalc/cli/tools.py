@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from txcalc.accounts import registry
-from txcalc.accounts.catalogue import Kind
+from txcalc.accounts.catalogue import Kind, Order, ordered
 from txcalc.accounts.options import question_for
 from txcalc.cli import options as opt
 from txcalc.cli.output import Models, emit, warn
@@ -23,6 +23,7 @@ def models(
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
     ] = None,
     kind: Annotated[Kind | None, typer.Option(help="only models of a kind")] = None,
+    sort: Annotated[Order | None, typer.Option(help="order; default: tables by kind")] = None,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
@@ -39,7 +40,7 @@ def models(
         raise UnknownModelError(
             f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
         )
-    emit(render(reports, fmt, "catalogue", explain=explain), [])
+    emit(render(ordered(reports, sort), fmt, "catalogue", explain=explain), [])
 
 
 def import_(
