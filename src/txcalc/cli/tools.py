@@ -114,8 +114,8 @@ def sweep(
 ) -> None:
     """Writes a point a line, as they come, or a table of few."""
     from txcalc.cli.stream import stream
-    from txcalc.sweep.axes import axes
-    from txcalc.sweep.sweep import Sweep
+    from txcalc.sweeps.axes import axes
+    from txcalc.sweeps.sweep import Sweep
 
     [model] = models.names or []
     swept = Sweep(

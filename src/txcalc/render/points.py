@@ -12,7 +12,7 @@ from txcalc.exact.quantity import Number, is_estimate
 from txcalc.render.sheet import Column, Sheet, stacked
 from txcalc.render.table import WIDTH, capture, drawn
 from txcalc.report.format import decimal
-from txcalc.sweep.sweep import Sweep
+from txcalc.sweeps.sweep import Sweep
 
 MOST_ROWS = 2000
 BAR_WIDTH = 24

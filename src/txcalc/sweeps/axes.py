@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST
 from txcalc.report.format import whole
-from txcalc.sweep.sweep import Axis, Values
+from txcalc.sweeps.sweep import Axis, Values
 
 HELP = "write NAME=A:B, A:B:+STEP, A:B:xFACTOR or A,B,C; what is no number is chosen with --set"
 

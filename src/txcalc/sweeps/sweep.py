@@ -13,8 +13,8 @@ from txcalc.accounts.registry import refuse_unread
 from txcalc.errors import OptionError
 from txcalc.sources import edits
 from txcalc.sources.loading import read
-from txcalc.sweep.derived import Sized, Sizes
-from txcalc.sweep.writer import Fmt, Lines, start_of, writer
+from txcalc.sweeps.derived import Sized, Sizes
+from txcalc.sweeps.writer import Fmt, Lines, start_of, writer
 from txcalc.workload.question import LETTERS, Question
 
 CHUNK = 8192

@@ -8,7 +8,7 @@ from typing import Literal
 
 from txcalc.exact.polynomial import NAMESPACE, Code, Compiler, ratio, variables
 from txcalc.exact.quantity import Number
-from txcalc.sweep.derived import Sized
+from txcalc.sweeps.derived import Sized
 
 Fmt = Literal["csv", "json"]
 Lines = Callable[..., str]

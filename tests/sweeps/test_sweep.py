@@ -32,8 +32,8 @@ from txcalc.exact.quantity import Number, is_estimate
 from txcalc.model.model import Model
 from txcalc.sources.edits import unshared
 from txcalc.sources.loading import built, read
-from txcalc.sweep.axes import axes
-from txcalc.sweep.derived import Sized
+from txcalc.sweeps.axes import axes
+from txcalc.sweeps.derived import Sized
 from txcalc.workload.question import Question
 
 LETTERS = ("ctx", "batch", "prompt", "new")
@@ -310,7 +310,7 @@ def test_dimensions_are_swept_by_path_as_they_are_set() -> None:
 
 
 def test_sizes_past_those_checked_first_are_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(txcalc.sweep.sweep, "MOST_CHECKED", 1)
+    monkeypatch.setattr(txcalc.sweeps.sweep, "MOST_CHECKED", 1)
     values = ",".join(map(str, [*range(200, 8, -1), 2]))
     ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", f"n_experts={values}",
               "--format", "csv")  # fmt: skip
