@@ -9,12 +9,12 @@ from fractions import Fraction
 from txcalc.accounts import registry
 from txcalc.accounts.options import question, typed
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
-from txcalc.claims.expression import evaluate
 from txcalc.claims.written import Written, WrittenError, read, towards_zero
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
 from txcalc.report.explain import explain
+from txcalc.report.expression import evaluate
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
 from txcalc.sources import bundled

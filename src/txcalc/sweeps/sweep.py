@@ -14,7 +14,7 @@ from txcalc.errors import OptionError
 from txcalc.sources import edits
 from txcalc.sources.loading import read
 from txcalc.sweeps.derived import Sized, Sizes
-from txcalc.sweeps.writer import Fmt, Lines, start_of, writer
+from txcalc.sweeps.writer import Fmt, Lines, quoted, start_of, writer
 from txcalc.workload.question import LETTERS, Question
 
 CHUNK = 8192
@@ -85,7 +85,8 @@ class Sweep:
 
     def header(self) -> str:
         """The first line of CSV."""
-        return ",".join([*(axis.name for axis in self.axes), *self.addresses]) + "\n"
+        names = [*(axis.name for axis in self.axes), *self.addresses]
+        return ",".join(map(quoted, names)) + "\n"
 
     def lines(self, fmt: Fmt) -> Iterator[tuple[int, str]]:
         """Chunks of whole lines and how many points each has.
