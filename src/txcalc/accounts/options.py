@@ -8,7 +8,6 @@ import msgspec
 
 from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
-from txcalc.report.format import whole
 from txcalc.validation import told
 from txcalc.workload.question import LETTERS, MEANINGS, Question
 
@@ -19,6 +18,8 @@ KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in 
 def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Question:
     """The question that options make; ``beside`` are names that may stand among them elsewhere.
 
+    A length may be written as :func:`txcalc.report.sizes.whole` reads it.
+
     Raises:
         OptionError: a name that is not known, or a value of another type.
     """
@@ -26,7 +27,7 @@ def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Quest
         if name not in KNOWN:
             raise OptionError(f"no option {name!r}{nearest(name, [*KNOWN, *beside])}")
     try:
-        return msgspec.convert(options, Question)
+        return msgspec.convert({n: _length(n, value) for n, value in options.items()}, Question)
     except UnicodeEncodeError:
         raise OptionError("options: characters that no text can hold stand in them") from None
     except msgspec.ValidationError as error:
@@ -51,8 +52,17 @@ def question_for(
 
 
 def typed(value: object) -> object:
-    """A word as the number or the truth value that it spells; all else as it is."""
-    if not isinstance(value, str):
+    """A word as the truth value that it spells; all else as it is."""
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def _length(name: str, value: object) -> object:
+    """A length as the number that its text writes; all else as it is."""
+    if name not in LETTERS or not isinstance(value, str):
         return value
-    number = whole(value)
-    return {"true": True, "false": False}.get(value, value) if number is None else number
+    from txcalc.report.sizes import whole
+
+    try:
+        return whole(value)
+    except OptionError as error:
+        raise OptionError(f"option {name}: {error}") from None

@@ -7,9 +7,8 @@ import typer
 
 from txcalc.accounts import registry
 from txcalc.accounts.options import KNOWN
-from txcalc.errors import TxcalcError
+from txcalc.errors import OptionError, TxcalcError
 from txcalc.render import Format
-from txcalc.report.format import whole
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
 from txcalc.workload.formats import FORMATS
@@ -33,14 +32,16 @@ def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _plain(text: str | int) -> int:
-    number = whole(str(text))
-    if number is None:
-        raise typer.BadParameter(f"{str(text)[:40]!r} is no whole number in plain digits")
-    return number
+def _whole(text: str | int) -> int:
+    from txcalc.report.sizes import whole
+
+    try:
+        return whole(str(text))
+    except OptionError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
-_number = partial(typer.Option, parser=_plain)
+_number = partial(typer.Option, parser=_whole)
 
 MODEL = "a bundled name (see 'txcalc models'), a YAML file, a config.json or its folder, or -"
 ModelArgument = Annotated[

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 from txcalc.exact.quantity import Quantity, is_estimate
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,99})")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z")
 
 
@@ -53,11 +51,6 @@ def short(quantity: Quantity) -> str:
     if power == 0:
         return cell(quantity)
     return f"{float(Fraction(value, 1000**power)):.4g} {_DECIMAL[power]}"
-
-
-def whole(text: str) -> int | None:
-    """A whole number in plain digits, as files write it, or None."""
-    return int(text) if _PLAIN.fullmatch(text) else None
 
 
 def percent(share: Quantity) -> str:
