@@ -11,7 +11,6 @@ import msgspec
 from txcalc.accounts.options import question_for
 from txcalc.accounts.registry import refuse_unread
 from txcalc.errors import OptionError
-from txcalc.sources import edits
 from txcalc.sources.loading import read
 from txcalc.sweeps.derived import Sized, Sizes
 from txcalc.sweeps.writer import Fmt, Lines, quoted, start_of, writer
@@ -127,15 +126,9 @@ class Sweep:
     def _derive(self, name: str, sizes: Sizes) -> Sized:
         """The derivations of a model, which have to be there at the ends of all letters too."""
         tree, file, warnings = read(name, type_=self._type, strict=self._strict)
-        changed = edits.apply(tree, self._changes, file)
         letters = [axis for axis in self.axes if axis.name in LETTERS]
-        derived = Sized(
-            tree, file, sizes, self.addresses, self._asked((a.name, a.values[0]) for a in letters)
-        )
-        for place, change in changed.items():
-            if place in derived.places:
-                both = f"--set {change} and --over {derived.places[place]}"
-                raise OptionError(f"{both} both set {place}: one of them")
+        asked = self._asked((axis.name, axis.values[0]) for axis in letters)
+        derived = Sized(tree, file, sizes, self.addresses, asked, self._changes)
         for end in (0, 1):
             asked = self._asked((axis.name, axis.extremes()[end]) for axis in letters)
             warnings += derived.warnings(asked)
