@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from txcalc.accounts.account import Account
-from txcalc.errors import AddressError, OptionError, RefusedError, nearest
+from txcalc.errors import AddressError, OptionError, RefusedError, TxcalcError, nearest
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Report
@@ -88,6 +88,14 @@ def accounts_of(text: str) -> list[str]:
     if not names:
         raise AddressError(f"{text!r} names no figure: an address is needed, as params.total")
     return names
+
+
+def is_about_figures(text: str) -> bool:
+    """Whether a text is an address, or an expression, that accounts answer."""
+    try:
+        return bool(accounts_of(text))
+    except TxcalcError:
+        return False
 
 
 def report_of(text: str, model: Model, question: Question) -> Report:

@@ -60,6 +60,23 @@ Address = Annotated[
     str,
     typer.Argument(metavar="ADDRESS", help="a figure, as params.total", autocompletion=addresses),
 ]
+Addresses = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="ADDRESS...",
+        help="figures, or arithmetic over them; MODEL may be left out with --over model=A,B",
+        autocompletion=addresses,
+        show_default=False,
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUES",
+        help="ctx=512:131072:x2, batch=1:64, n_layers=12:48:+12, model=gpt2-small,gpt3; "
+        "several form a product, the last varies fastest",
+    ),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(

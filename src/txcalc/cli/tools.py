@@ -1,6 +1,9 @@
 """Commands about one figure, one file, or the bundled models."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +15,9 @@ from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
 from txcalc.errors import UnknownModelError
 from txcalc.workload.question import Question
+
+if TYPE_CHECKING:
+    from txcalc.sweeps.sweep import Axis
 
 ExplainFormat = Literal["table", "json"]
 CheckFormat = Literal["table", "json", "github"]
@@ -97,18 +103,9 @@ def explain(
 
 def sweep(
     models: Models,
-    addresses: Annotated[
-        list[str], typer.Argument(metavar="ADDRESS...", autocompletion=opt.addresses)
-    ],
+    addresses: opt.Addresses = None,
     *,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUES",
-            help="ctx=512:131072:x2, batch=1:64, n_layers=12:48:+12, model=gpt2-small,gpt3; "
-            "several form a product, the last varies fastest",
-        ),
-    ] = None,
+    over: opt.Over = None,
     given: Given,
     fmt: Annotated[SweepFormat, typer.Option("--format", help="json is a line a point")] = "table",
 ) -> None:
@@ -117,9 +114,10 @@ def sweep(
     from txcalc.sweeps.axes import axes
     from txcalc.sweeps.sweep import Sweep
 
-    [model] = models.names or []
+    swept_over = axes(over or [])
+    model, texts = _model_first([*(models.names or []), *(addresses or [])], swept_over)
     swept = Sweep(
-        model, addresses, axes(over or []), given, models.changes or (),
+        model, texts, swept_over, given, models.changes or (),
         type_=models.type_, strict=models.strict,
     )  # fmt: skip
     if fmt == "table":
@@ -129,6 +127,15 @@ def sweep(
     else:
         warn(swept.warnings)
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
+
+
+def _model_first(words: Sequence[str], swept_over: Sequence[Axis]) -> tuple[str, Sequence[str]]:
+    """The model before the addresses, which an axis over models may stand in for."""
+    first, *others = words
+    may_be_left_out = any(axis.name == "model" for axis in swept_over) or not others
+    if may_be_left_out and registry.is_about_figures(first):
+        return "", words
+    return first, others
 
 
 def check(

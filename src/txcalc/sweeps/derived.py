@@ -21,7 +21,7 @@ class Sized:
     """Figures of a model as derivations that hold at all sizes of its dimensions.
 
     ``changes`` are made at every size; ``places`` says of each path of a dimension which of the
-    names sets it.
+    names sets it, ``notes`` what a reader may have expected to change with it.
 
     Raises:
         TxcalcError: a name that is no dimension; sizes, addresses or a question that are refused.
@@ -42,6 +42,7 @@ class Sized:
         self._setters = {place: str(edit) for place, edit in changed.done.items()}
         self._addresses, self._question = addresses, question
         self.places: dict[str, str] = {}
+        self.notes: dict[str, None] = {}
         for name in sizes:
             self._place(name)
         self._first = dict(sizes)
@@ -81,7 +82,9 @@ class Sized:
         return [registry.report_of(a, model, self._question).find(a) for a in self._addresses]
 
     def _built(self, sizes: Sizes) -> Model:
-        return built(self._tree, self._file, self._changes, sizes)
+        model = built(self._tree, self._file, self._changes, sizes)
+        self.notes |= dict.fromkeys(model.warnings)
+        return model
 
     def _place(self, name: str) -> None:
         try:
