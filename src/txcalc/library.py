@@ -9,7 +9,7 @@ from typing import Any
 from txcalc.accounts import registry
 from txcalc.accounts.options import question_for
 from txcalc.errors import AddressError, OptionError, nearest
-from txcalc.exact.polynomial import compiled
+from txcalc.exact.emit import compiled
 from txcalc.exact.printing import symbolic
 from txcalc.exact.quantity import Number
 from txcalc.model.model import Model

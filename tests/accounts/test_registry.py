@@ -16,10 +16,17 @@ from txcalc.workload.question import Question
 OTHER: dict[str, Any] = {
     "ctx": 77, "source": 33, "batch": 3, "prompt": 7, "new": 9, "tokens": 5, "phase": "prefill",
     "scores": "causal", "logits": "last", "macs": True, "mla": "absorbed", "dtype": "fp32",
-    "weights": "int8", "kv": "int4",
+    "weights": "int8", "kv": "int4", "mtp": True,
 }  # fmt: skip
 """Another value than the default of each option."""
-MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b")
+MODELS = (
+    "bart-base",
+    "deepseek-v2-lite",
+    "mixtral-8x7b",
+    "jamba-v0.1",
+    "gemma-2-9b",
+    "deepseek-v3",
+)
 NAMES = sorted({*registry.WITH_FIGURES, *ACCOUNTS})
 
 

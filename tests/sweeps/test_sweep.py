@@ -28,7 +28,7 @@ from tests.support.describing import descriptions
 from tests.support.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
 from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, OptionError, RefusedError
-from txcalc.exact.polynomial import compiled
+from txcalc.exact.emit import compiled
 from txcalc.exact.quantity import Number, is_estimate
 from txcalc.model.model import Model
 from txcalc.sources.edits import unshared

@@ -46,11 +46,15 @@ def widths(op: Op, given: Pass) -> Quantity:
 
 def leaves(rows: Iterable[Row], cost: Cost) -> Leaves:
     """What each row adds, by component."""
+    return by_component((row, cost(row)) for row in rows)
+
+
+def by_component(costs: Iterable[tuple[Row, Quantity | None]]) -> Leaves:
+    """The same of costs that are there already."""
     found: Leaves = {}
-    for row in rows:
-        value = cost(row)
-        if value is not None:
-            found.setdefault(row.component, {})[row.name] = value
+    for row, cost in costs:
+        if cost is not None:
+            found.setdefault(row.component, {})[row.name] = cost
     return found
 
 
@@ -105,15 +109,13 @@ def sums(costs: Leaves, unit: str) -> dict[str, Quantity]:
     return {component: total(rows.values(), unit) for component, rows in costs.items()}
 
 
-def over_all(
-    model: Model, by_component: Mapping[str, Quantity], times: Times, unit: str
-) -> Quantity:
+def over_all(model: Model, components: Mapping[str, Quantity], times: Times, unit: str) -> Quantity:
     """Components outside of blocks once, and each kind of block ``times`` its layers."""
-    kinds = {f"block.{kind.name}": kind for kind in model.layers}
+    kinds = model.kinds
     return total(
         (
             product(times(kinds[component]), quantity) if component in kinds else quantity
-            for component, quantity in by_component.items()
+            for component, quantity in components.items()
         ),
         unit,
     )

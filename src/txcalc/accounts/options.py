@@ -18,7 +18,7 @@ KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in 
 def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Question:
     """The question that options make; ``beside`` are names that may stand among them elsewhere.
 
-    A length may be written as :func:`txcalc.report.sizes.whole` reads it.
+    A number may be written as :func:`txcalc.report.sizes.whole` reads it.
 
     Raises:
         OptionError: a name that is not known, or a value of another type.
@@ -27,7 +27,7 @@ def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Quest
         if name not in KNOWN:
             raise OptionError(f"no option {name!r}{nearest(name, [*KNOWN, *beside])}")
     try:
-        return msgspec.convert({n: _length(n, value) for n, value in options.items()}, Question)
+        return msgspec.convert({n: _sized(n, value) for n, value in options.items()}, Question)
     except UnicodeEncodeError:
         raise OptionError("options: characters that no text can hold stand in them") from None
     except msgspec.ValidationError as error:
@@ -56,9 +56,9 @@ def typed(value: object) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def _length(name: str, value: object) -> object:
-    """A length as the number that its text writes; all else as it is."""
-    if name not in LETTERS or not isinstance(value, str):
+def _sized(name: str, value: object) -> object:
+    """The number that a text writes where a number is asked for; all else as it is."""
+    if not isinstance(value, str) or not Question.__annotations__[name].startswith("int"):
         return value
     from txcalc.report.sizes import whole
 

@@ -16,7 +16,8 @@ from txcalc.report.report import Report
 from txcalc.workload.question import Question
 
 WITH_FIGURES = (
-    "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "dims",
+    "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "memory",
+    "dims",
 )  # fmt: skip
 """Accounts whose figures have addresses, the first word of which is the account's name."""
 

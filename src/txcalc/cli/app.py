@@ -16,6 +16,7 @@ ACCOUNTS = {
     "kvcache": "Bytes of KV cache, and which layers keep them.",
     "intensity": "FLOPs per byte moved, prefill against decode.",
     "concurrency": "How many sequences outweigh the weights.",
+    "memory": "Memory of each GPU and of all: weights, caches, what is repeated or padded.",
     "generation": "What a cache saves when text is generated.",
     "shapes": "The shape at every point of a block.",
     "show": "A model on one screen: every account in brief.",

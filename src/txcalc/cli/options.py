@@ -11,7 +11,8 @@ from txcalc.errors import OptionError, TxcalcError
 from txcalc.render import Format
 from txcalc.sources import bundled
 from txcalc.sources.loading import load
-from txcalc.workload.formats import FORMATS
+from txcalc.workload.engine import EngineName
+from txcalc.workload.formats import NUMBERS
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
 from txcalc.workload.question import PROMPT, Question
 
@@ -132,10 +133,41 @@ QUESTION: dict[str, Any] = {
         Mla, _option(help="form of latent attention; default: absorbed in decode, else expanded")
     ),
     "dtype": _asked(
-        str, _option(metavar="FMT", help=f"number format: {', '.join(FORMATS)}"), _DEFAULT.dtype
+        str, _option(metavar="FMT", help=f"number format: {', '.join(NUMBERS)}"), _DEFAULT.dtype
     ),
-    "weights": _asked(str, _option(metavar="FMT", help="format of the weights; default: --dtype")),
-    "kv": _asked(str, _option(metavar="FMT", help="format of the cache; default: --dtype")),
+    "weights": _asked(
+        str,
+        _option(
+            metavar="FMT[,ROLE=FMT]...",
+            help="format of the weights, or a scheme as fp8-channel; default: --dtype",
+        ),
+    ),
+    "kv": _asked(
+        str,
+        _option(metavar="FMT[,ROW=FMT]...", help="format of the cache; default: --dtype"),
+    ),
+    "mtp": Annotated[bool, _option("--mtp", help="multi-token-prediction modules too")],
+    "tp": _asked(int, _number("--tp", metavar="N", help="GPUs that divide heads and widths"), 1),
+    "pp": _asked(int, _number("--pp", metavar="N", help="stages that divide the layers"), 1),
+    "dp": _asked(int, _number("--dp", metavar="N", help="groups with requests of their own"), 1),
+    "dcp": _asked(int, _number("--dcp", metavar="N", help="GPUs that divide a cache by tokens"), 1),
+    "ep": Annotated[bool, _option("--ep", help="whole experts on GPUs, not slices of each")],
+    "stages": _asked(
+        str, _option(metavar="N,N...", help="layers of each stage; default: as equal as possible")
+    ),
+    "engine": _asked(EngineName, _option(help="whose rules of allocation count"), "none"),
+    "block_size": _asked(
+        int, _number("--block-size", metavar="T", help="tokens of a block of an engine's cache"), 16
+    ),
+    "max_batched_tokens": _asked(
+        int, _number("--max-batched-tokens", metavar="T", help="tokens of a step at most"), 8192
+    ),
+    "ubatch": _asked(
+        int, _number("--ubatch", metavar="T", help="tokens that llama.cpp computes at once"), 512
+    ),
+    "step_tokens": _asked(
+        int, _number("--step-tokens", metavar="T", help="tokens of a step; default: batch")
+    ),
 }
 """The options of a question by name."""
 FIGURE = tuple(name for name in QUESTION if name in KNOWN)

@@ -103,6 +103,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for name, count in layers.counts.items()
         )
 
+    @cached_property
+    def kinds(self) -> dict[str, Layers]:
+        """The kinds of layers by their component: ``block.NAME``."""
+        return {f"block.{kind.name}": kind for kind in self.layers}
+
     @property
     def decoder_layers(self) -> tuple[Layers, ...]:
         """The kinds of layers that generate, and so keep state."""
@@ -172,9 +177,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The multi-token-prediction modules: a block of the model each, and tensors."""
         if self.mtp is None:
             return
-        block = next(kind for kind in self.layers if kind.name == self.mtp.block)
+        weights = self.blocks[self.mtp.block].weights(self.d_model)
         own = {name: tensor.weight(name) for name, tensor in self.mtp.tensors.items()}
-        rows = {f"block.{name}": row for name, row in block.weights.items()} | own
+        rows = {f"block.{name}": row for name, row in weights.items()} | own
         yield from _beside("mtp", "none", rows, self.mtp.n_modules)
 
 

@@ -11,6 +11,7 @@ from typing import get_type_hints
 
 import msgspec
 
+from txcalc.exact.operations import TALLY
 from txcalc.exact.printing import Printer
 from txcalc.exact.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.model.parts.base import Part
@@ -210,7 +211,7 @@ def _legend(steps: _Steps) -> list[Symbol]:
 
 def _notation(root: Quantity) -> list[str]:
     """What a formula writes that is no arithmetic."""
-    if any(node.op == "tally" for node in walk(root)):
+    if any(node.op is TALLY for node in walk(root)):
         return ["tally(n, 110): how many of the first n digits of 110, repeated, are 1"]
     return []
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from txcalc.exact.polynomial import NAMESPACE, Code, Compiler, ratio, variables
-from txcalc.exact.quantity import Number
+from txcalc.exact.emit import NAMESPACE, Code, Compiler, variables
+from txcalc.exact.quantity import Number, ratio
 from txcalc.sweeps.derived import Sized
 
 Fmt = Literal["csv", "json"]

@@ -6,7 +6,10 @@ import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST, Letter, Number
+from txcalc.workload.chosen import Chosen, chosen_cache, chosen_weights
+from txcalc.workload.engine import Engine, EngineName, engine
 from txcalc.workload.formats import size
+from txcalc.workload.layout import Layout, layout
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
 
 PROMPT = 20
@@ -42,6 +45,18 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str = "fp16"
     weights: str | None = None
     kv: str | None = None
+    mtp: bool = False
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    dcp: int = 1
+    ep: bool = False
+    stages: str = ""
+    engine: EngineName = "none"
+    block_size: int = 16
+    max_batched_tokens: int = 8192
+    ubatch: int = 512
+    step_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Rejects values that are invalid for every figure.
@@ -52,19 +67,50 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         for name in MEANINGS:
             if (value := getattr(self, name)) is not None:
                 positive(name, value)
-        for fmt in (self.dtype, self.weights, self.kv):
-            if fmt is not None:
-                size(fmt, "", "elements")
+        size(self.dtype, "", "elements")
+        chosen_weights(self.weights, self.dtype)
+        chosen_cache(self.kv, self.dtype)
+        _ = self.layout, self.serving  # each refuses what it cannot use
+
+    @property
+    def weight_formats(self) -> Chosen:
+        """The formats of the weights: of a scheme, of roles, and of the rest."""
+        return chosen_weights(self.weights, self.dtype)
+
+    @property
+    def cache_formats(self) -> Chosen:
+        """The formats of the cache: of rows of state, and of the rest."""
+        return chosen_cache(self.kv, self.dtype)
+
+    @property
+    def layout(self) -> Layout:
+        """How GPUs divide the model."""
+        return layout(
+            tp=self.tp, pp=self.pp, dp=self.dp, dcp=self.dcp, ep=self.ep, stages=self.stages,
+            multiple=self.serving.multiple,
+        )  # fmt: skip
+
+    @property
+    def serving(self) -> Engine:
+        """The engine that serves it."""
+        return engine(
+            self.engine,
+            block=self.block_size,
+            batched=self.max_batched_tokens,
+            ubatch=self.ubatch,
+        )
 
     @property
     def weight_bytes(self) -> Letter:
-        """Bytes of one parameter."""
-        return size(self.weights or self.dtype, "weight_bytes", "parameters")
+        """Bytes of one parameter that stays a flat number."""
+        number = self.weight_formats.number
+        letter = "weight_bytes" if number else "dtype_bytes"
+        return size(number or self.dtype, letter, "parameters")
 
     @property
     def kv_bytes(self) -> Letter:
-        """Bytes of one element of the cache."""
-        return size(self.kv or self.dtype, "kv_bytes", "elements")
+        """Bytes of one element of the cache that stays a flat number."""
+        return size(self.cache_formats.number or self.dtype, "kv_bytes", "elements")
 
     @property
     def activation_bytes(self) -> Letter:
