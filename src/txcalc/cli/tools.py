@@ -26,7 +26,8 @@ SweepFormat = Literal["table", "csv", "json"]
 
 def models(
     having: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+        list[str] | None,
+        typer.Argument(metavar="[TEXT]...", help="parts of names, or kinds of parts as mla"),
     ] = None,
     kind: Annotated[Kind | None, typer.Option(help="only models of a kind")] = None,
     explain: opt.Explain = False,
@@ -37,7 +38,7 @@ def models(
     from txcalc.sources import bundled
     from txcalc.sources.loading import load
 
-    named = [n for n in bundled.names() if not having or any(text in n for text in having)]
+    named = bundled.having(having or [])
     reports = [registry.account("catalogue", load(name), Question()) for name in named]
     if kind:
         reports = [report for report in reports if report.notes["params.total"] == kind]
