@@ -9,10 +9,48 @@ import msgspec
 from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
 from txcalc.validation import told
-from txcalc.workload.question import LETTERS, MEANINGS, Question
+from txcalc.workload.formats import NUMBERS
+from txcalc.workload.question import LETTERS, MEANINGS, PROMPT, Question
+
+_DEFAULT = Question()
 
 KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in MEANINGS)
 """The options that figures depend on."""
+
+_MEANING = {
+    "ctx": "context in tokens; default: the model's own",
+    "source": "the encoder's length in tokens; default: what inputs are padded to, else ctx",
+    "batch": "sequences at once",
+    "prompt": f"prompt; default: ctx, {PROMPT} for generation",
+    "new": "tokens to generate",
+    "tokens": "tokens of each sequence",
+    "phase": "what is run",
+    "scores": "which attention products count",
+    "logits": "positions whose logits are computed",
+    "macs": "multiply-adds instead of FLOPs",
+    "mla": "form of latent attention; default: absorbed in decode, else expanded",
+    "dtype": f"number format: {', '.join(NUMBERS)}",
+    "weights": "format of the weights, or a scheme as fp8-channel; default: dtype",
+    "kv": "format of the cache; default: dtype",
+    "mtp": "multi-token-prediction modules too",
+    "tp": "GPUs that divide heads and widths",
+    "pp": "stages that divide the layers",
+    "dp": "groups with requests of their own",
+    "dcp": "GPUs that divide a cache by tokens",
+    "ep": "whole experts on GPUs, not slices of each",
+    "stages": "layers of each stage; default: as equal as possible",
+    "engine": "whose rules of allocation count",
+    "block_size": "tokens of a block of an engine's cache",
+    "max_batched_tokens": "tokens of a step at most",
+    "ubatch": "tokens that llama.cpp computes at once",
+    "step_tokens": "tokens of a step; default: batch",
+}
+
+
+def meaning(name: str) -> str:
+    """What an option of a question means, and its default."""
+    default = getattr(_DEFAULT, name)
+    return _MEANING[name] + (f"; default: {default}" if default not in (None, False, "") else "")
 
 
 def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Question:

@@ -9,11 +9,11 @@ import typer
 
 from txcalc.accounts import registry
 from txcalc.accounts.catalogue import Kind
-from txcalc.accounts.options import question_for
+from txcalc.accounts.options import KNOWN, question_for
 from txcalc.cli import options as opt
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
-from txcalc.errors import UnknownModelError
+from txcalc.errors import AddressError, UnknownModelError
 from txcalc.workload.question import Question
 
 if TYPE_CHECKING:
@@ -47,6 +47,24 @@ def models(
             f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
         )
     emit(render(reports, fmt, "catalogue", explain=explain), [])
+
+
+def addresses(
+    models: Models,
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the addresses to list")
+    ] = None,
+) -> None:
+    """Lists what ``get``, ``explain`` and ``sweep`` can be asked for."""
+    [model] = models.load()
+    named = [
+        address
+        for address in registry.addresses_of(model)
+        if not having or any(text in address for text in having)
+    ]
+    if not named:
+        raise AddressError(f"{model.name} has no address with {' or '.join(having or [])} in it")
+    emit("".join(f"{address}\n" for address in named), model.warnings)
 
 
 def import_(
@@ -163,11 +181,12 @@ def check(
 
 
 def _about_figures(command: Command) -> Command:
-    return with_options(command, reads=opt.FIGURE, one=True)
+    return with_options(command, reads=KNOWN, one=True)
 
 
 COMMANDS: dict[str, Command] = {
     "models": models,
+    "addresses": with_options(addresses, reads=(), one=True),
     "import": import_,
     "get": _about_figures(get),
     "explain": _about_figures(explain),
