@@ -9,15 +9,16 @@ from fractions import Fraction
 from txcalc.accounts import registry
 from txcalc.accounts.options import question, typed
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
-from txcalc.claims.expression import evaluate
 from txcalc.claims.written import Written, WrittenError, read, towards_zero
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
 from txcalc.report.explain import explain
+from txcalc.report.expression import evaluate
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
 from txcalc.sources import bundled
+from txcalc.sources.devices import with_device
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
 
@@ -174,7 +175,8 @@ def _read(claim: Claim, folder: str) -> tuple[Model, Question, list[str]]:
         raise OptionError("options: set is NAME=V or a list of such")
     if not isinstance(type_, str | None):
         raise OptionError("options: type is a word")
-    asked = question({name: typed(value) for name, value in options.items()}, _BESIDE)
+    typed_options = with_device({name: typed(value) for name, value in options.items()})
+    asked = question(typed_options, _BESIDE)
     return load(_found(claim.model, folder), changes, type_=type_), asked, list(options)
 
 

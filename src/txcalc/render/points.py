@@ -12,7 +12,7 @@ from txcalc.exact.quantity import Number, is_estimate
 from txcalc.render.sheet import Column, Sheet
 from txcalc.render.table import capture, drawn
 from txcalc.report.format import COUNTED, binary, decimal, in_thousands
-from txcalc.sweep.sweep import Sweep
+from txcalc.sweeps.sweep import Sweep
 
 MOST_ROWS = 2000
 BAR_WIDTH = 24

@@ -11,6 +11,11 @@ from collections.abc import Container, Iterable, Sequence
 _BLOCK = ".block."
 
 
+def is_arithmetic(text: str) -> bool:
+    """Whether a text is more than one address: see :mod:`txcalc.report.expression`."""
+    return not text[:1].isalpha() or any(sign in text for sign in "+*/() \t\n")
+
+
 def first(address: str) -> str:
     """The first word: of an address its account, of a row's name its component."""
     return address.partition(".")[0]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from fractions import Fraction
 
 from txcalc.exact.quantity import Quantity, is_estimate
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,99})")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z")
 COUNTED = ("FLOPs", "MACs")
 """Units that have a readable form beside their digits."""
@@ -67,11 +65,6 @@ def in_thousands(values: Iterable[int | Fraction]) -> tuple[str, list[str]]:
         power += 1
     shown = [f"{_rounded(Fraction(value, 1000**power), 3):,.3f}" for value in values]
     return _DECIMAL[power], shown if power else []
-
-
-def whole(text: str) -> int | None:
-    """A whole number in plain digits, as files write it, or None."""
-    return int(text) if _PLAIN.fullmatch(text) else None
 
 
 def percent(share: Quantity) -> str:
