@@ -60,6 +60,7 @@ def test_addresses_are_those_that_can_be_asked_for(model: str) -> None:
     options = ("--phase", "prefill") if model == "roberta-base" else ()
     for address in listed[::9]:
         asked = options if address.startswith("flops.") else ()
+        asked = ("--kv-memory", 1) if address.startswith("fit.") else asked
         assert get(model, address, *asked) >= 0
     latent = [address for address in listed if "attention" in address]
     assert answer("addresses", model, "attention").splitlines() == latent
