@@ -2,58 +2,65 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.counting import Counted, Tree
-from tests.support.describing import descriptions
+from tests.support.counting import ROLES, Counted, Run, Tree
+from tests.support.describing import descriptions, each_token, unbounded
 from tests.support.running import find, load, report
 
 PHASES = ("token", "prefill", "decode", "train")
 SCORES = ("full", "causal", "square", "none")
+FORMS = ("expanded", "absorbed", "reexpand")
 tokens = st.integers(1, 30)
 
 
 @settings(max_examples=5 * settings().max_examples)
 @given(
     descriptions(), st.sampled_from(PHASES), st.sampled_from(SCORES), tokens, tokens,
-    st.integers(1, 4), st.sampled_from(("all", "last")),
+    st.integers(1, 4), st.sampled_from(("all", "last")), st.sampled_from((None, *FORMS)),
 )  # fmt: skip
 def test_every_sum_equals_a_plain_count(
-    tree: Tree, phase: str, scores: str, ctx: int, source: int, batch: int, logits: str
+    tree: Tree,
+    phase: str,
+    scores: str,
+    ctx: int,
+    source: int,
+    batch: int,
+    logits: str,
+    mla: str | None,
 ) -> None:
     counted = Counted(tree)
     if "decoder" not in counted.stacks and phase in ("token", "decode"):
         phase = "prefill"
-    given_source = source if len(counted.stacks) == 2 else None
+    run = Run(phase, ctx, source, batch, scores, logits, mla)
+    asked = {"source": source} if len(counted.stacks) == 2 else {}
     figures = report(
-        "flops", load(tree), phase=phase, scores=scores, ctx=ctx, source=given_source,
-        batch=batch, logits=logits,
+        "flops", load(tree), phase=phase, scores=scores, ctx=ctx, batch=batch, logits=logits,
+        mla=mla, **asked,
     ).figures  # fmt: skip
-    blocks, head = counted.work(phase, ctx, source, batch, scores, logits)
-    for address, expected in blocks.items():
+    for address, expected in counted.work(run).items():
         assert figures[address].value == expected, address
-    layers = counted.blocks_work(phase, ctx, source, batch, scores)
-    assert figures["flops.blocks"].value == layers
-    assert figures["flops.head"].value == head
-    assert figures["flops.total"].value == layers + head
 
 
-@given(descriptions("decoder"), tokens, st.integers(1, 3))
-def test_causal_prefill_is_the_sum_of_its_decode_steps(tree: Tree, ctx: int, batch: int) -> None:
-    model = load(tree)
-    asked: dict[str, Any] = {"scores": "causal", "batch": batch}
+@given(
+    descriptions("decoder"), st.integers(1, 20), st.integers(1, 3), st.sampled_from(FORMS[:2])
+)  # fmt: skip
+def test_causal_prefill_is_the_sum_of_its_decode_steps(
+    tree: Tree, ctx: int, batch: int, form: str
+) -> None:
+    model = load(each_token(tree))
+    asked: dict[str, Any] = {"scores": "causal", "batch": batch, "mla": form}
     steps = [find(model, "flops.total", phase="decode", ctx=t, **asked) for t in range(1, ctx + 1)]
     assert find(model, "flops.total", phase="prefill", ctx=ctx, **asked) == sum(steps)
 
 
 @given(descriptions("decoder"), st.sampled_from(SCORES), tokens)
 def test_prefill_is_the_mean_token_times_ctx(tree: Tree, scores: str, ctx: int) -> None:
-    model = load(tree)
+    model = load(each_token(tree))
     token = find(model, "flops.blocks", phase="token", scores=scores, ctx=ctx)
     assert find(model, "flops.blocks", phase="prefill", scores=scores, ctx=ctx) == ctx * token
 
@@ -102,12 +109,7 @@ def test_macs_are_half_of_flops_and_training_is_three_forwards(
 
 @given(descriptions("decoder", "both"), st.sampled_from(PHASES), st.sampled_from(SCORES), tokens)
 def test_a_window_never_costs_more(tree: Tree, phase: str, scores: str, ctx: int) -> None:
-    open_tree = copy.deepcopy(tree)
-    for block in open_tree["blocks"].values():
-        if isinstance(block.get("attention"), dict):
-            block["attention"].pop("window", None)
-    open_tree.get("parts", {}).get("attention", {}).pop("window", None)
-    windowed, whole = load(tree), load(open_tree)
+    windowed, whole = load(tree), load(unbounded(tree))
     asked: dict[str, Any] = {"phase": phase, "scores": scores, "ctx": ctx}
     assert find(windowed, "flops.total", **asked) <= find(whole, "flops.total", **asked)
     assert find(windowed, "kvcache.sequence", ctx=ctx) <= find(whole, "kvcache.sequence", ctx=ctx)
@@ -125,20 +127,20 @@ def test_tying_changes_no_flops(tree: Tree, phase: str, ctx: int) -> None:
 @given(descriptions(), tokens)
 def test_parts_sum_to_totals(tree: Tree, ctx: int) -> None:
     figures = report("flops", load(tree), phase="prefill", ctx=ctx).figures
+    value = {address: quantity.value for address, quantity in figures.items()}
     for name, block in tree["blocks"].items():
         at = f"flops.block.{name}"
-        value = {address: q.value for address, q in figures.items()}
-        parts = ("attention", "cross_attention", "ffn")
-        extra = value.get(f"{at}.tensors", 0)
-        assert value[at] == sum(value[f"{at}.{part}"] for part in parts) + extra
+        parts = (*ROLES, "residual", "tensors")
+        assert value[at] == sum(value.get(f"{at}.{part}", 0) for part in parts)
         assert value[f"{at}.attention"] == value[f"{at}.projections"] + value[f"{at}.scores"]
-        for part in parts:
+        for part in ROLES:
             rows = [v for a, v in value.items() if a.startswith(f"{at}.{part}.")]
             assert value[f"{at}.{part}"] == sum(rows)
             assert bool(rows) == bool(block.get(part))
-    assert figures["flops.total"].value == sum(
-        figures[f"flops.{part}"].value for part in ("blocks", "head")
-    )
+    layers = [name for stack in Counted(tree).stacks for name in Counted(tree).runs(stack)]
+    assert value["flops.blocks"] == sum(value[f"flops.block.{name}"] for name in layers)
+    tops = ("embedding", "blocks", "head", "tensors")
+    assert value["flops.total"] == sum(value[f"flops.{top}"] for top in tops)
 
 
 @pytest.mark.parametrize("phase", ["token", "decode"])

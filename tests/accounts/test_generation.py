@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.support.counting import Counted, Tree
-from tests.support.describing import descriptions
+from tests.support.counting import Counted, Run, Tree
+from tests.support.describing import descriptions, each_token
 from tests.support.running import load, report
 from txcalc.errors import RefusedError
 
 tokens = st.integers(1, 20)
-DECODER = ("decoder",)
+Number = int | Fraction
+FORM = {"mla": "expanded"}
 
 
 @given(descriptions("decoder", "both"), tokens, tokens, tokens)
 def test_totals_equal_the_loop_over_steps(tree: Tree, prompt: int, new: int, source: int) -> None:
+    tree = each_token(tree)
     counted, model = Counted(tree), load(tree)
     assume(_works(tree))
     asked = {"source": source} if "encoder" in tree else {}
-    figures = {
-        a: q.value
-        for a, q in report("generation", model, prompt=prompt, new=new, **asked).figures.items()
-    }
+    answer = report("generation", model, prompt=prompt, new=new, **FORM, **asked)
+    figures = {address: quantity.value for address, quantity in answer.figures.items()}
     lengths = [prompt + step for step in range(new)]
     naive = sum(_whole(counted, length, source) for length in lengths)
     steps = [_step(counted, length, source) for length in lengths]
@@ -41,12 +43,12 @@ def test_totals_equal_the_loop_over_steps(tree: Tree, prompt: int, new: int, sou
 def test_running_totals_are_the_totals_of_fewer_tokens(tree: Tree, prompt: int, new: int) -> None:
     model = load(tree)
     assume(_works(tree))
-    figures = report("generation", model, prompt=prompt, new=new).figures
+    figures = report("generation", model, prompt=prompt, new=new, **FORM).figures
     afters = {int(a.split(".")[2]) for a in figures if a.startswith("generation.after.")}
     assert 1 in afters
     assert max(afters) <= new
     for after in afters:
-        fewer = report("generation", model, prompt=prompt, new=after).figures
+        fewer = report("generation", model, prompt=prompt, new=after, **FORM).figures
         for what in ("tokens", "flops"):
             for way in ("naive", "cached", "ratio"):
                 running = figures[f"generation.after.{after}.{what}.{way}"].value
@@ -56,7 +58,7 @@ def test_running_totals_are_the_totals_of_fewer_tokens(tree: Tree, prompt: int, 
 @given(descriptions("decoder", "both"), tokens, tokens)
 def test_ratios_are_naive_over_cached(tree: Tree, prompt: int, new: int) -> None:
     assume(_works(tree))
-    figures = report("generation", load(tree), prompt=prompt, new=new).figures
+    figures = report("generation", load(tree), prompt=prompt, new=new, **FORM).figures
     ratios = [address.rpartition(".")[0] for address in figures if address.endswith(".ratio")]
     assert len(ratios) >= 6
     for at in ratios:
@@ -67,24 +69,18 @@ def test_ratios_are_naive_over_cached(tree: Tree, prompt: int, new: int) -> None
         assert naive >= cached
 
 
-def _whole(counted: Counted, length: int, source: int) -> int:
+def _whole(counted: Counted, length: int, source: int) -> Number:
     """The decoder's blocks over a whole text, without what the encoder's tokens cost."""
-    work = counted.blocks_work("prefill", length, source, 1, "full", stacks=DECODER)
-    of_source = [
-        2 * tensor.out * tensor.inside * source
-        for _, block in counted.layers("decoder")
-        for tensor in counted.block(block)
-        if tensor.of_source and tensor.use == "matmul"
-    ]
-    return int(work - sum(of_source))
+    run = Run("prefill", length, source, form="expanded", source_done=True)
+    return counted.blocks_work(run, "decoder")
 
 
-def _step(counted: Counted, length: int, source: int) -> int:
-    return int(counted.blocks_work("decode", length, source, 1, "full", stacks=DECODER))
+def _step(counted: Counted, length: int, source: int) -> Number:
+    return counted.blocks_work(Run("decode", length, source, form="expanded"), "decoder")
 
 
 def _works(tree: Tree) -> bool:
-    return _step(Counted(tree), 1, 1) > 0
+    return _step(Counted(each_token(tree)), 1, 1) > 0
 
 
 @given(descriptions("encoder"))

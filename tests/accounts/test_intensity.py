@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.support.counting import BYTES, Counted, Tree
-from tests.support.describing import descriptions, used_parts
+from tests.support.counting import BYTES, Counted, Run, Tree
+from tests.support.describing import changed, descriptions, used_parts
 from tests.support.running import find, load, report
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import is_estimate
@@ -38,9 +39,8 @@ def test_intensity_equals_flops_over_bytes_counted_apart(
         del lengths["decode"]
     assert len(figures) == 2 * len(lengths)
     for phase, length in lengths.items():
-        expected = counted.intensity(
-            phase, length, source, batch, BYTES[weights], BYTES[kv], BYTES[dtype]
-        )
+        run = Run(phase, length, source, batch)
+        expected = counted.intensity(run, BYTES[weights], BYTES[kv], BYTES[dtype])
         for address, value in zip(("intensity", "intensity.all"), expected, strict=True):
             figure = figures[f"{address}.{phase}"]
             assert figure.unit == "FLOPs/byte"
@@ -51,24 +51,51 @@ def test_intensity_equals_flops_over_bytes_counted_apart(
 
 
 def _reads_weights(tree: Tree) -> bool:
-    """Whether a decode step multiplies at least one weight of the decoder or of the head."""
-    stack = "decoder" if "layers" in tree else "encoder"
-    rows = [t for _, b in Counted(tree).layers(stack) for t in Counted(tree).block(b)]
-    return any(t.use == "matmul" and not t.of_source for t in [*rows, *Counted(tree).head()])
+    """Whether the smallest pass multiplies at least one weight."""
+    phase = "decode" if "layers" in tree else "prefill"
+    return Counted(tree).read(Run(phase)) > 0
+
+
+@given(descriptions(), tokens, st.integers(1, 3), formats)
+def test_no_pass_reads_more_than_there_is(tree: Tree, ctx: int, batch: int, weights: str) -> None:
+    model = load(tree)
+    assume(_reads_weights(tree))
+    asked: dict[str, Any] = {"ctx": ctx, "batch": batch}
+    held = find(model, "weights.bytes", weights=weights)
+    for phase in ("prefill", "decode") if model.has_decoder else ("prefill",):
+        work = report("flops", model, phase=phase, mla="expanded", **asked).figures
+        runs = [name for stack in Counted(tree).stacks for name in Counted(tree).runs(stack)]
+        products = sum(work[f"flops.block.{name}.matmul"].value for name in runs)
+        products += sum(work[f"flops.{top}"].value for top in ("embedding", "head", "tensors"))
+        per_byte = find(model, f"intensity.{phase}", weights=weights, mla="expanded", **asked)
+        assert products <= per_byte * held * (1 + CLOSE)
 
 
 @given(descriptions("decoder"), tokens, st.integers(1, 5))
 def test_a_dense_prefill_has_an_intensity_of_its_prompt(
     tree: Tree, prompt: int, batch: int
 ) -> None:
-    for block in tree["blocks"].values():
-        block["ffn"] = {"kind": "plain", "d_ff": 5}
-    model = load(used_parts(tree))
+    model = load(_dense(tree))
     asked = {"prompt": prompt, "ctx": prompt, "batch": batch}
     in_16_bits = find(model, "intensity.prefill", **asked)
     assert in_16_bits == prompt * batch
     assert find(model, "intensity.decode", **asked) == batch
     assert find(model, "intensity.prefill", weights="int8", **asked) == 2 * in_16_bits
+
+
+def _dense(tree: Tree) -> Tree:
+    """The description with every weight multiplied once for each token."""
+
+    def change(node: Tree) -> None:
+        for field in ("tensors", "loops", "loop_state", "shared", "residual"):
+            node.pop(field, None)
+        if node.get("kind") in ("moe", "moa"):
+            experts = node["n_experts"]
+            node |= {"top_k": experts}
+            node.pop("n_zero", None)
+            node.pop("zero_weights", None)
+
+    return used_parts(changed(tree, change))
 
 
 @given(descriptions("encoder"))

@@ -1,4 +1,4 @@
-"""Layers that a pass runs several times, heads in pairs, heads of a part of the vocabulary."""
+"""Layers that a pass runs several times, heads of a part of the vocabulary."""
 
 from __future__ import annotations
 
@@ -48,23 +48,27 @@ def test_loops_store_one_set_of_weights() -> None:
         assert find(looped, figure) == find(once, figure)
 
 
+@pytest.mark.parametrize("fields", [{"loops": 3}, {"shared": True}, {"loops": 3, "shared": True}])
+def test_weights_of_loops_and_of_shared_layers_are_read_once(fields: Tree) -> None:
+    """A pass of n tokens does 2 n FLOPs for a weight it reads, in each of its runs."""
+    model = load(described(4, **fields))
+    runs, sets = 4 * fields.get("loops", 1), 1 if "shared" in fields else 4
+    each = find(model, "params.block.inner.matmul")
+    outside = 2 * find(model, "params.block.outer.matmul") + 24 * 50
+    asked = {"prompt": CTX, "ctx": CTX, "dtype": "int8"}
+    products, read = 2 * CTX * (runs * each + outside), sets * each + outside
+    assert find(model, "intensity.prefill", **asked) * read == products
+    assert find(model, "intensity.decode", **asked) * read * CTX == products
+    assert find(model, "params.blocks") == sets * find(model, "params.block.inner") + 2 * find(
+        model, "params.block.outer"
+    )
+
+
 @pytest.mark.parametrize(("state", "layers"), [("each", 12), ("last", 4)])
 def test_each_loop_or_the_last_keeps_state(state: str, layers: int) -> None:
     looped, same = load(described(4, loops=3, loop_state=state)), load(described(layers))
     for figure in ("kvcache.token", "kvcache.sequence"):
         assert find(looped, figure, ctx=CTX) == find(same, figure, ctx=CTX)
-
-
-def test_differential_heads_meet_the_values_of_two() -> None:
-    plain, differential = described(1), described(1)
-    for block in differential["blocks"].values():
-        block["attention"] = block["attention"] | {"differential": True}
-    models = [load(tree) for tree in (plain, differential)]
-    scores = [find(model, "flops.block.inner.scores", ctx=CTX) for model in models]
-    assert scores == [2 * 4 * (6 + 6) * CTX, 2 * 4 * (6 + 12) * CTX]
-    total, more = (find(model, "params.total") for model in models)
-    assert more - total == 3 * 4 * 6
-    assert find(models[0], "kvcache.token", ctx=CTX) == find(models[1], "kvcache.token", ctx=CTX)
 
 
 def test_a_head_of_a_part_of_the_vocabulary() -> None:

@@ -32,20 +32,28 @@ def test_parts_sum_to_totals(tree: Tree) -> None:
         if parent in figures and parent != "params.block":
             rows = [c for c in children if c.rpartition(".")[2] not in ("matmul", "biases")]
             assert figures[parent].value == sum(figures[row].value for row in rows), parent
-    tops = ("embedding", "blocks", "final_norm", "head")
+    tops = ("embedding", "blocks", "final_norm", "head", "tensors")
     assert figures["params.total"].value == sum(figures[f"params.{top}"].value for top in tops)
 
 
 @given(descriptions())
+def test_a_token_uses_no_more_than_there_is(tree: Tree) -> None:
+    figures = report("params", load(tree)).figures
+    assert 0 <= figures["params.active"].value <= figures["params.total"].value
+
+
+@given(descriptions())
 def test_blocks_are_each_block_times_its_layers(tree: Tree) -> None:
-    model = load(tree)
-    layers = [name for stack in Counted(tree).stacks for name, _ in Counted(tree).layers(stack)]
+    model, counted = load(tree), Counted(tree)
+    layers = [name for stack in counted.stacks for name in counted.stored(stack)]
     each = {name: find(model, f"params.block.{name}") for name in tree["blocks"]}
     assert find(model, "params.blocks") == sum(each[name] for name in layers)
 
 
 @given(descriptions("decoder", "encoder"), st.integers(2, 10**6))
 def test_a_repeated_layer_multiplies(tree: Tree, times: int) -> None:
+    for block in tree["blocks"].values():
+        block.pop("shared", None)
     once, often = (load(alone(tree, count)) for count in (1, times))
     phase = "decode" if once.has_decoder else "prefill"
     for address in ("params.blocks", "flops.blocks"):
@@ -71,6 +79,8 @@ def test_generated_tensors_hold_the_total(tree: Tree) -> None:
     answer = report("params", load(tree))
     held = 0
     for row in answer.tensors.values():
+        if row.weight.tied or row.weight.use == "buffer":
+            continue
         size = prod(side.value for side in (*row.weight.outputs, *row.weight.inputs))
-        held += 0 if row.weight.tied else row.layers.value * row.weight.copies.value * size
+        held += row.layers.value * row.weight.copies.value * size
     assert held == answer.figures["params.total"].value

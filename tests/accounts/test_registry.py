@@ -11,15 +11,32 @@ from tests.support.running import report, run
 from txcalc.accounts import registry
 from txcalc.cli.app import ACCOUNTS
 from txcalc.errors import OptionError, TxcalcError
+from txcalc.sources.devices import load_device
 from txcalc.workload.question import Question
 
 OTHER: dict[str, Any] = {
     "ctx": 77, "source": 33, "batch": 3, "prompt": 7, "new": 9, "tokens": 5, "phase": "prefill",
     "scores": "causal", "logits": "last", "macs": True, "mla": "absorbed", "dtype": "fp32",
-    "weights": "int8", "kv": "int4",
+    "weights": "int8", "kv": "int4", "mtp": True, "tp": 2, "pp": 2, "dp": 2, "dcp": 2, "ep": True,
+    "stages": "1,1", "engine": "vllm", "block_size": 64, "max_batched_tokens": 100, "ubatch": 100,
+    "step_tokens": 3, "device": load_device("t4"), "count": 2, "requests": 3, "kv_memory": "5",
+    "utilisation": "0.5", "overhead": "1",
 }  # fmt: skip
 """Another value than the default of each option."""
-MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b")
+MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b",
+          "deepseek-v3")  # fmt: skip
+LAYOUTS: tuple[dict[str, Any], ...] = (
+    {}, {"tp": 4, "engine": "vllm"}, {"tp": 16}, {"engine": "llamacpp"},
+)  # fmt: skip
+BASES: dict[str, tuple[dict[str, Any], ...]] = {
+    "flops": ({}, {"phase": "prefill"}),
+    "memory": LAYOUTS,
+    "fit": (
+        *({"kv_memory": "40", **layout} for layout in LAYOUTS),
+        {"device": load_device("h100-sxm"), "tp": 16},
+    ),
+}
+"""Questions from which each option is changed alone."""
 NAMES = sorted({*registry.WITH_FIGURES, *ACCOUNTS})
 
 
@@ -38,14 +55,15 @@ def test_every_option_has_another_value() -> None:
 
 @pytest.mark.parametrize("account", NAMES)
 def test_an_account_is_moved_by_what_it_reads_and_by_nothing_else(account: str) -> None:
-    """In one of some models and phases each option that is read changes a figure."""
+    """In one of some models and questions each option that is read changes a figure."""
     reads = set(registry.declared(account).reads)
     moving = set()
     for name in MODELS:
-        for phase in ("token", "prefill") if "phase" in reads else ("token",):
-            base = answers(account, name, phase=phase, ctx=2000)
+        for base in BASES.get(account, ({},)):
+            asked = {"ctx": 9000, **base}
+            before = answers(account, name, **asked)
             for option, value in OTHER.items():
-                if answers(account, name, **{"phase": phase, "ctx": 2000, option: value}) != base:
+                if answers(account, name, **{**asked, option: value}) != before:
                     moving.add(option)
     assert moving - {"source"} <= reads
     assert reads <= moving

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from itertools import cycle
 from typing import Any
@@ -11,42 +10,83 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.exact.derivations import (
+    check_print,
+    letter_values,
+    letters,
+    made,
+    named_values,
+    recipes,
+)
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.reckoning import FormulaError, estimate, reckon
+from tests.support.reckoning import FormulaError, reckon
 from tests.support.running import ACCOUNTS, MODELS, OTHERS, load, named, report
 from txcalc.errors import RefusedError
+from txcalc.exact.counting import distinct, series, tally
 from txcalc.exact.printing import Printer, substituted, symbolic
-from txcalc.exact.quantity import Letter, Quantity, is_estimate, walk
+from txcalc.exact.quantity import (
+    ONE,
+    TWO,
+    Letter,
+    Quantity,
+    ceil_div,
+    const,
+    defined,
+    least,
+    most,
+    product,
+    walk,
+)
 from txcalc.model.model import Model
 
-CLOSE = Fraction(1, 10**36)
+D, H, N = Letter(768, "d_model"), Letter(12, "n_heads"), Letter(5, "n")
 
 
-def letters(quantity: Quantity) -> dict[str, Fraction]:
-    """What each name in a formula is worth; a name that means several values has none."""
-    found = [node for node in walk(quantity) if isinstance(node, Letter)]
-    names = Printer(quantity).names
-    values = _by_name((names[id(letter)], letter) for letter in found)
-    return {name: next(iter(v)) for name, v in values.items() if len(v) == 1}
+@pytest.mark.parametrize(
+    ("quantity", "formula", "numbers"),
+    [
+        (product(const(4), D, H, const(64)), "256·d_model·n_heads", "256·768·12"),
+        (D + H + D, "2·d_model + n_heads", "2·768 + 12"),
+        (D - H - D, "-n_heads", "-12"),
+        (D - D, "0", "0"),
+        (product(D + H, D), "(d_model + n_heads)·d_model", "(768 + 12)·768"),
+        (product(D, D) / product(TWO, H), "d_model^2/(2·n_heads)", "768^2/(2·12)"),
+        (product(D, H) / D, "n_heads", "12"),
+        (D // H, "floor(d_model/n_heads)", "floor(768/12)"),
+        (ceil_div(D + ONE, H), "ceil((d_model + 1)/n_heads)", "ceil((768 + 1)/12)"),
+        (least(D, product(TWO, H)), "min(d_model, 2·n_heads)", "min(768, 2·12)"),
+        (most(D, H) + most(D, H), "2·max(d_model, n_heads)", "2·max(768, 12)"),
+        (series(const(0), None, ONE, D), "sum(t, t=1..d_model)", "sum(t, t=1..768)"),
+        (series(ONE, H, ONE, D), "sum(t·min(t, n_heads), t=1..d_model)",
+         "sum(t·min(t, 12), t=1..768)"),
+        (tally(D, (True, False)), "tally(d_model, 10)", "tally(768, 10)"),
+        (distinct(H, TWO, N), "(n_heads·(1 - (1 - 2/n_heads)^(n)))", "(12·(1 - (1 - 2/12)^(5)))"),
+        (distinct(product(TWO, H), TWO, N), "((2·n_heads)·(1 - (1 - 2/(2·n_heads))^(n)))",
+         "((2·12)·(1 - (1 - 2/(2·12))^(5)))"),
+        (product(D, defined("rest", const(-1))), "d_model·rest", "768·(-1)"),
+    ],
+)  # fmt: skip
+def test_like_terms_are_collected_and_sums_never_distributed(
+    quantity: Quantity, formula: str, numbers: str
+) -> None:
+    assert (symbolic(quantity), substituted(quantity)) == (formula, numbers)
 
 
-def _by_name(named: Iterable[tuple[str, Letter]]) -> dict[str, set[Fraction]]:
-    values: dict[str, set[Fraction]] = {}
-    for name, letter in named:
-        values.setdefault(name, set()).add(Fraction(letter.value))
-    return values
+@given(recipes(3), letter_values)
+def test_every_formula_is_worth_its_quantity(recipe: Any, values: tuple[int, ...]) -> None:
+    check_print(made(recipe, letters(values)))
 
 
-def check(quantity: Quantity, address: str) -> None:
-    """Both readings of a quantity, and the definitions of the letters in it."""
-    names = letters(quantity)
-    for text, known in ((substituted(quantity), None), (symbolic(quantity), names)):
-        if is_estimate(quantity):
-            off = abs(estimate(text, known) - quantity.value)
-            assert off <= abs(quantity.value) * CLOSE, f"{address}: {text}"
-        else:
-            assert reckon(text, known) == quantity.value, f"{address}: {text}"
+@given(recipes(), recipes(), letter_values)
+def test_a_quantity_stands_in_a_formula_under_the_name_it_is_called(
+    above: Any, other: Any, values: tuple[int, ...]
+) -> None:
+    chosen = letters(values)
+    figure = made(above, chosen) + Letter(1, "one")
+    whole = product(figure, made(other, chosen)) + figure
+    text = Printer(whole, {id(figure): "figure"}).write(whole)[0]
+    assert reckon(text, named_values(whole) | {"figure": Fraction(figure.value)}) == whole.value
 
 
 def check_all(model: Model, **question: Any) -> int:
@@ -59,7 +99,7 @@ def check_all(model: Model, **question: Any) -> int:
         except RefusedError:
             continue
         for address, quantity in answer.figures.items():
-            check(quantity, address)
+            check_print(quantity, address)
             checked += 1
             for node in walk(quantity):
                 if isinstance(node, Letter) and node.definition is not None:
@@ -67,7 +107,7 @@ def check_all(model: Model, **question: Any) -> int:
     for letter in defined.values():
         assert letter.definition is not None
         assert letter.definition.value == letter.value
-        check(letter.definition, letter.name)
+        check_print(letter.definition, letter.name)
     return checked
 
 

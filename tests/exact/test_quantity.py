@@ -1,16 +1,16 @@
-"""Exact numbers: arithmetic, units, and the sums and counts that have closed forms."""
+"""Exact numbers: arithmetic, units, and what is remembered of both."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import cycle, islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.exact.derivations import Recipe, letter_values, letters, made, recipes
 from txcalc.errors import UnitError
-from txcalc.exact.counting import distinct, series, tally
+from txcalc.exact.printing import substituted, symbolic
 from txcalc.exact.quantity import (
     ONE,
     ZERO,
@@ -20,16 +20,15 @@ from txcalc.exact.quantity import (
     const,
     defined,
     exact,
-    is_estimate,
     least,
     most,
     product,
     same_derivation,
     same_structure,
     total,
+    walk,
 )
 
-small = st.integers(-20, 60)
 counts = st.integers(1, 40)
 numbers = st.one_of(st.integers(-(10**20), 10**20), st.fractions().map(exact))
 
@@ -59,37 +58,6 @@ def test_differences_quotients_and_extremes(a: int | Fraction, b: int | Fraction
         assert (left / right).value == Fraction(a) / b
         assert (left // right).value == Fraction(a) // b
         assert ceil_div(left, right).value == -(-Fraction(a) // b)
-
-
-@given(st.sampled_from((0, 1)), st.one_of(st.none(), counts), st.integers(1, 40), small)
-def test_a_series_is_its_loop(power: int, cap: int | None, low: int, high: int) -> None:
-    steps = range(low, high + 1)
-    expected = sum(t**power * (t if cap is None else min(t, cap)) for t in steps)
-    limit = None if cap is None else const(cap)
-    assert series(const(power), limit, const(low), const(high)).value == expected
-
-
-@given(st.integers(0, 60), st.lists(st.booleans(), min_size=1, max_size=9))
-def test_a_tally_counts_places_of_a_repeated_pattern(n: int, pattern: list[bool]) -> None:
-    assert tally(const(n), tuple(pattern)).value == sum(islice(cycle(pattern), n))
-
-
-@given(st.integers(1, 12), st.data(), st.integers(1, 6))
-def test_distinct_experts_are_their_expected_number(
-    experts: int, data: st.DataObject, tokens: int
-) -> None:
-    top_k = data.draw(st.integers(1, experts))
-    found = distinct(const(experts), const(top_k), const(tokens))
-    expected = experts * (1 - (1 - Fraction(top_k, experts)) ** tokens)
-    assert abs(found.value - expected) <= Fraction(1, 10**37)
-    assert is_estimate(found)
-    assert is_estimate(total((found, ONE), ""))
-    assert top_k <= found.value <= experts
-
-
-def test_one_token_reaches_exactly_its_own_experts() -> None:
-    assert distinct(const(256), const(8), ONE).value == 8
-    assert distinct(const(8), const(8), const(3)).value == 8
 
 
 def test_equality_ignores_the_derivation() -> None:
@@ -152,6 +120,39 @@ def test_a_quantity_says_what_it_is(value: int) -> None:
     assert str(value) in repr(const(value, "bytes"))
     assert "bytes" in repr(Quantity(value, "bytes"))
     assert "n_heads" in repr(Letter(value, "n_heads"))
+    assert repr(const(value) // const(2)).endswith("by floor>")
+
+
+@given(recipes(), letter_values)
+def test_counting_something_is_multiplying_by_one_of_it(
+    recipe: Recipe, values: tuple[int, ...]
+) -> None:
+    quantity = made(recipe, letters(values))
+    assert same_derivation(quantity.counted_as("bytes"), product(quantity, const(1, "bytes")))
+
+
+@given(recipes(), recipes(), letter_values, letter_values)
+def test_derivations_are_compared_by_operations_and_letters(
+    one: Recipe, other: Recipe, here: tuple[int, ...], there: tuple[int, ...]
+) -> None:
+    quantity = made(one, letters(here))
+    assert same_derivation(quantity, made(one, letters(here)))
+    text = symbolic(quantity), substituted(quantity)
+    for alike in (made(one, letters(there)), made(other, letters(here))):
+        if same_derivation(quantity, alike):
+            assert (symbolic(alike), substituted(alike)) == text
+
+
+def test_a_walk_comes_to_every_node_once_operands_after_their_operation() -> None:
+    width, heads = Letter(768, "d_model"), Letter(12, "n_heads")
+    quotient = width / heads
+    share = defined("share", quotient)
+    root = product(share, width) + share
+    first, times, *rest = walk(root)
+    assert first is root
+    assert times is root.args[0]
+    assert [id(node) for node in rest] == [id(node) for node in (share, quotient, width, heads)]
+    assert [id(node) for node in walk(root, [times, share])] == [id(root)]
 
 
 def _area(

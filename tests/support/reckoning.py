@@ -5,12 +5,13 @@ term   = power { (· | /) power }
 power  = atom [ ^ atom ]
 atom   = integer | name | ( sum ) | call
 call   = floor( sum ) | ceil( sum ) | min( sum, ... ) | max( sum, ... )
-       | sum( sum , t = atom .. sum ) | tally( sum , places )
+       | sum( sum , t = atom .. sum ) | tally( sum , places ) | first( name : sum >= sum )
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -24,7 +25,7 @@ Reading = Callable[[Names], Any]
 """What a piece of a formula is worth, once its names have values."""
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)*)|(?P<digits>[0-9]+)|(?P<sign>\.\.|[-+·/^(),=]))"
+    r"\s*(?:(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)*)|(?P<digits>[0-9]+)|(?P<sign>\.\.|>=|[-+·/^(),=:]))"
 )
 DIGITS = Context(prec=90)
 
@@ -134,6 +135,8 @@ class _Parser:
         return reading
 
     def _call(self, name: str) -> Reading:
+        if name == "first":
+            return self._first()
         first = self._sum()
         match name:
             case "floor" | "ceil":
@@ -166,6 +169,23 @@ class _Parser:
             for t in range(int(low(names)), int(high(names)) + 1):
                 value += body({**names, "t": self._number(str(t))})
             return value
+
+        return reading
+
+    def _first(self) -> Reading:
+        _, bound = self._take()
+        self._expect(":")
+        a = self._sum()
+        self._expect(">=")
+        b = self._sum()
+        self._expect(")")
+
+        def reading(names: Names) -> Any:
+            def holds(n: int) -> bool:
+                at = {**names, bound: self._number(str(n))}
+                return bool(a(at) >= b(at))
+
+            return self._number(str(bisect_left(range(10**15), True, lo=1, key=holds)))
 
         return reading
 

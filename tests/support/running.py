@@ -108,9 +108,9 @@ def named(name: str, changes: Sequence[str] = ()) -> Model:
     return sources.load(name, changes)
 
 
-def save(tree: Tree) -> str:
-    """A file with this description, the last one's place."""
-    path = _folder() / "generated.yaml"
+def save(tree: Tree, name: str = "generated.yaml") -> str:
+    """A file with this description or, named config.json, this config, the last one's place."""
+    path = _folder() / name
     path.write_text(json.dumps(tree), "utf-8")
     return str(path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txcalc.accounts import kvcache, params, weights
+from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.setting import Setting
 from txcalc.errors import RefusedError
@@ -34,11 +34,11 @@ def report(model: Model, question: Question) -> Report:
     setting.refuse_partial()
     setting.refuse_encoder_only("concurrency")
     workload = setting.workload("decode")
-    cache = kvcache.cache(model, workload, question.kv_bytes)
+    cache = kvcache.cache(model, workload, question)
     if not cache["kvcache.token"].value:
         raise RefusedError(f"{model.name}: no concurrency: no token adds to what a sequence keeps")
-    sums = params.totals(model)
-    held, sequence = weights.weight_bytes(question, sums), cache["kvcache.sequence"]
+    stored, sums = weights.held(model, question)
+    held, sequence = stored["weights.bytes"], cache["kvcache.sequence"]
     figures: Figures = {
         "weights.bytes": held,
         "kvcache.sequence": sequence,
@@ -49,12 +49,15 @@ def report(model: Model, question: Question) -> Report:
         title="concurrency",
         figures=figures,
         shown=list(figures),
-        beneath={**sums, **cache},
+        beneath={**sums, **stored, **cache},
         labels=_LABELS,
         bars=_bars(figures),
-        assumptions=[*kvcache.assumptions(setting, workload), weights.in_format(question)],
-        conventions=CONVENTIONS,
-        warnings=setting.warnings(workload.ctx, workload.source),
+        assumptions=[*kvcache.assumptions(setting, workload), weights.in_format(model, question)],
+        conventions=[*CONVENTIONS, *weights.conventions(model, question)],
+        warnings=[
+            *weights.warnings(model, question),
+            *setting.warnings(workload.ctx, workload.source),
+        ],
     )
 
 

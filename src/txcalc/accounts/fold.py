@@ -46,11 +46,15 @@ def widths(op: Op, given: Pass) -> Quantity:
 
 def leaves(rows: Iterable[Row], cost: Cost) -> Leaves:
     """What each row adds, by component."""
+    return by_component((row, cost(row)) for row in rows)
+
+
+def by_component(costs: Iterable[tuple[Row, Quantity | None]]) -> Leaves:
+    """The same of costs that are there already."""
     found: Leaves = {}
-    for row in rows:
-        value = cost(row)
-        if value is not None:
-            found.setdefault(row.component, {})[row.name] = value
+    for row, cost in costs:
+        if cost is not None:
+            found.setdefault(row.component, {})[row.name] = cost
     return found
 
 
@@ -105,15 +109,13 @@ def sums(costs: Leaves, unit: str) -> dict[str, Quantity]:
     return {component: total(rows.values(), unit) for component, rows in costs.items()}
 
 
-def over_all(
-    model: Model, by_component: Mapping[str, Quantity], times: Times, unit: str
-) -> Quantity:
+def over_all(model: Model, components: Mapping[str, Quantity], times: Times, unit: str) -> Quantity:
     """Components outside of blocks once, and each kind of block ``times`` its layers."""
-    kinds = {f"block.{kind.name}": kind for kind in model.layers}
+    kinds = model.kinds
     return total(
         (
             product(times(kinds[component]), quantity) if component in kinds else quantity
-            for component, quantity in by_component.items()
+            for component, quantity in components.items()
         ),
         unit,
     )
@@ -124,10 +126,28 @@ def select(rows: Mapping[str, Quantity], names: Iterable[str], unit: str) -> Qua
     return total((rows[name] for name in names), unit)
 
 
-def shares(figures: Figures, root: str, shown: Iterable[str]) -> Figures:
-    """Parts of a whole, for each address that has one: see :func:`txcalc.report.address.whole`."""
-    wholes = {name: figures[address.whole(name, root, figures)] for name in shown}
-    return {name: figures[name] / whole for name, whole in wholes.items() if whole.value}
+def shares(
+    figures: Figures, root: str, shown: Iterable[str], model: Model, times: Times
+) -> Figures:
+    """Parts of a whole: of all layers of a kind in the total, within a block of one layer of it.
+
+    See :func:`txcalc.report.address.whole`.
+    """
+    kinds = {address.block(root, kind.name): kind for kind in model.layers}
+    found: Figures = {}
+    for name in shown:
+        whole = figures[address.whole(name, root)]
+        part = product(times(kinds[name]), figures[name]) if name in kinds else figures[name]
+        if whole.value:
+            found[name] = part / whole
+    return found
+
+
+def of_which(shown: Iterable[str]) -> dict[str, str]:
+    """Labels of figures that count again what stands in those beside them."""
+    uses = ("matmul", "biases")
+    named = {name: name.rpartition(".")[2] for name in shown}
+    return {name: f"of which {use}" for name, use in named.items() if use in uses}
 
 
 def layer_notes(root: str, model: Model) -> dict[str, str]:

@@ -110,6 +110,7 @@ class _Generation:
         return Pass(
             tokens=tokens,
             attended=lambda reach: reach.recomputed(prompt, last),
+            sequences=new,
             cross_pairs=product(tokens, self._source),
             mla=self._pass,
         )
@@ -120,6 +121,7 @@ class _Generation:
         return Pass(
             tokens=prompt,
             attended=lambda reach: product(prompt, reach.one(prompt)),
+            sequences=ONE,
             cross_pairs=product(prompt, self._source),
             mla=self._pass,
         )
@@ -131,6 +133,7 @@ class _Generation:
         return Pass(
             tokens=tokens,
             attended=lambda reach: reach.steps(first, last),
+            sequences=tokens,
             cross_pairs=product(tokens, self._source),
             mla=self._step,
             past=lambda reach: reach.steps(first, last),

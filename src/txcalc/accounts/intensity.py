@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
-from txcalc.accounts.fold import flops, leaves, multiplied, over_all, run, stored, sums, widths
+from txcalc.accounts.fold import (
+    by_component,
+    flops,
+    leaves,
+    multiplied,
+    over_all,
+    run,
+    stored,
+    sums,
+    widths,
+)
 from txcalc.accounts.setting import ENCODER_ONLY, Setting
+from txcalc.accounts.storage import Storage
 from txcalc.errors import RefusedError
 from txcalc.exact.counting import distinct
 from txcalc.exact.quantity import Quantity, product, total
@@ -14,6 +25,7 @@ from txcalc.model.rows import Op, Scan, State, Weight
 from txcalc.report.report import Figures, Report
 from txcalc.workload.passes import Pass, Workload, per_multiply_add
 from txcalc.workload.question import Question
+from txcalc.workload.reach import Fixed
 
 CONVENTIONS = [
     "1 multiply-add = 2 FLOPs",
@@ -43,15 +55,15 @@ def report(model: Model, question: Question) -> Report:
     else:
         why = f"no decode: {ENCODER_ONLY}"
         refused = {"intensity.decode": why, "intensity.all.decode": why}
-    formats = [weights.in_format(question), f"activations {question.dtype}"]
+    formats = [weights.in_format(model, question), f"activations {question.dtype}"]
     return Report(
         title="arithmetic intensity",
         figures=figures,
         shown=[address for address in _ORDER if address in figures],
         beneath=beneath,
         assumptions=[*lines, f"batch {question.batch}", *formats],
-        conventions=CONVENTIONS,
-        warnings=warnings,
+        conventions=[*CONVENTIONS, *weights.conventions(model, question)],
+        warnings=[*weights.warnings(model, question), *warnings],
         refused=refused,
     )
 
@@ -89,35 +101,28 @@ def _by_component(setting: Setting, workload: Workload) -> dict[str, dict[str, Q
     rows, question, passes = setting.model.rows, setting.question, setting.passes(workload)
     per_mac = per_multiply_add(macs=False, phase=workload.phase)
 
-    def computed(row: Row) -> Quantity | None:
-        return flops(row, passes[row.given], per_mac)
-
-    def computed_by_weight(row: Row) -> Quantity | None:
-        return computed(row) if isinstance(row.declared, Weight) else None
-
-    read = sums(leaves(rows, lambda row: _read(row, passes[row.given])), "")
+    computed = [(row, flops(row, passes[row.given], per_mac)) for row in rows]
+    by_weight = ((row, cost) for row, cost in computed if isinstance(row.declared, Weight))
+    storage = Storage(setting.model, question)
     moved = sums(leaves(rows, lambda row: _moved(row, passes[row.given])), "")
     return {
-        "flops": sums(leaves(rows, computed_by_weight), "FLOPs"),
-        "bytes": {
-            component: product(elements.counted_as("parameters"), question.weight_bytes)
-            for component, elements in read.items()
-        },
-        "all_flops": sums(leaves(rows, computed), "FLOPs"),
+        "flops": sums(by_component(by_weight), "FLOPs"),
+        "bytes": sums(leaves(rows, lambda row: _read(row, passes[row.given], storage)), "bytes"),
+        "all_flops": sums(by_component(computed), "FLOPs"),
         "elements": {name: elements.counted_as("elements") for name, elements in moved.items()},
     }
 
 
-def _read(row: Row, given: Pass) -> Quantity | None:
-    """Elements of a weight that a pass multiplies, read once: of experts those it reaches."""
+def _read(row: Row, given: Pass, storage: Storage) -> Quantity | None:
+    """Bytes of a weight that a pass multiplies, read once: of experts those it reaches."""
     weight = row.declared
     if not isinstance(weight, Weight) or weight.use != "matmul":
         return None
     if not multiplied(weight, given).value:
         return None
     if weight.used == weight.copies:
-        return product(weight.copies, weight.each)
-    return product(distinct(weight.copies, weight.used, given.tokens), weight.each)
+        return storage.copies(row, weight.copies)
+    return storage.copies(row, distinct(weight.copies, weight.used, multiplied(weight, given)))
 
 
 def _moved(row: Row, given: Pass) -> Quantity | None:
@@ -128,7 +133,7 @@ def _moved(row: Row, given: Pass) -> Quantity | None:
             return product(multiplied(weight, given), weight.used, weight.repeats, beside)
         case Op() as op:
             return product(given.tokens, op.heads, widths(op, given))
-        case State() as state if row.given == "encoder":
+        case State() as state if row.given == "encoder" and not isinstance(state.reach, Fixed):
             return product(given.tokens, state.width)
         case Weight() | Scan() | State():
             return None
@@ -138,7 +143,7 @@ def _cache_moved(setting: Setting, workload: Workload) -> Quantity:
     """Bytes of the cache that a pass reads and adds."""
     if not setting.model.has_decoder:
         return total((), "bytes")
-    cache = kvcache.cache(setting.model, workload, setting.question.kv_bytes)
+    cache = kvcache.cache(setting.model, workload, setting.question)
     written = [cache["kvcache.token"], cache["kvcache.fixed"]]
     if workload.phase == "prefill":
         written[0] = product(workload.ctx, written[0])

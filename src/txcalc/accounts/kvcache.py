@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import keeping, over_all
@@ -12,7 +12,8 @@ from txcalc.model.model import Model
 from txcalc.model.rows import State
 from txcalc.report import address as grammar
 from txcalc.report.report import Figures, Report
-from txcalc.workload.formats import size
+from txcalc.workload.chosen import check_names
+from txcalc.workload.formats import NUMBERS, Format, size
 from txcalc.workload.passes import Workload
 from txcalc.workload.question import Question
 from txcalc.workload.reach import Entries, Fixed, Open, Source
@@ -31,17 +32,22 @@ def report(model: Model, question: Question) -> Report:
     setting.refuse_partial()
     setting.refuse_encoder_only("KV cache")
     workload = setting.workload("decode")
-    figures = cache(model, workload, question.kv_bytes)
+    figures = cache(model, workload, question)
     kinds = [
         f"{grammar.block('kvcache', kind.name)}.{part}"
         for kind in model.decoder_layers
         for part in ("token", "sequence")
         if kind.state
     ]
+    figures |= _rows(model, workload, question)
     figures["kvcache.total"] = product(workload.batch, figures["kvcache.sequence"])
     return Report(
         title="KV cache",
         figures=figures,
+        notes={
+            grammar.block("kvcache", kind.name): f"x {kind.states.value:,}"
+            for kind in model.decoder_layers
+        },
         shown=kinds + [f"kvcache.{part}" for part in (*PARTS, "total")],
         assumptions=[*assumptions(setting, workload), f"batch {question.batch}"],
         conventions=[*CONVENTIONS, *([ENTRIES] if _has_entries(model) else [])],
@@ -59,18 +65,20 @@ def _has_entries(model: Model) -> bool:
 
 def assumptions(setting: Setting, workload: Workload) -> list[str]:
     """The lengths and the format in words."""
-    lines = [setting.stated(workload.ctx)]
+    question, lines = setting.question, [setting.stated(workload.ctx)]
     if setting.model.has_encoder:
         lines.append(setting.stated(workload.source, "source"))
-    return [*lines, f"cache {setting.question.kv or setting.question.dtype}"]
+    rest = "" if question.cache_formats.number else f", the rest {question.dtype}"
+    return [*lines, f"cache {question.kv or question.dtype}{rest}"]
 
 
-def cache(model: Model, workload: Workload, kv_bytes: Letter) -> Figures:
+def cache(model: Model, workload: Workload, question: Question) -> Figures:
     """Bytes of one sequence: a layer of each kind, and all layers."""
+    bytes_of = CacheFormats(model, question).bytes_of
     figures: Figures = {}
     for part in PARTS:
         layers = {
-            f"block.{kind.name}": _layer(part, kind.state, workload, kv_bytes)
+            f"block.{kind.name}": bytes_of(_states(part, kind.state.values(), workload))
             for kind in model.decoder_layers
         }
         figures |= {f"kvcache.{block}.{part}": layer for block, layer in layers.items()}
@@ -78,25 +86,80 @@ def cache(model: Model, workload: Workload, kv_bytes: Letter) -> Figures:
     return figures
 
 
-def _layer(
-    part: str, states: Mapping[str, State], workload: Workload, kv_bytes: Letter
-) -> Quantity:
-    """Bytes of one layer: in the cache's format, and what has a format of its own."""
-    own: dict[str | None, list[Quantity]] = {None: []}
-    for state in states.values():
-        own.setdefault(state.fmt, []).append(product(state.width, _kept(part, state, workload)))
-    return total(
-        (
-            product(
-                total(kept, "").counted_as("elements"),
-                kv_bytes
-                if fmt is None
-                else size(fmt, f"{fmt}_bytes", "elements", "its own format"),
+def _rows(model: Model, workload: Workload, question: Question) -> Figures:
+    """Bytes of each state by its name, in all layers, of the batch at ctx."""
+    bytes_of = CacheFormats(model, question).bytes_of
+    figures: Figures = {}
+    for name in _names(model):
+        layers = {
+            f"block.{kind.name}": bytes_of(
+                _states("sequence", (s for s in kind.state.values() if s.name == name), workload)
             )
-            for fmt, kept in own.items()
-        ),
-        "bytes",
-    )
+            for kind in model.decoder_layers
+        }
+        whole = over_all(model, layers, keeping, "bytes")
+        figures[f"kvcache.rows.{name}"] = product(workload.batch, whole)
+    return figures
+
+
+def _names(model: Model) -> list[str]:
+    """The states that the model's layers keep, by name."""
+    kinds = model.decoder_layers
+    return list(dict.fromkeys(state.name for kind in kinds for state in kind.state.values()))
+
+
+def _states(
+    part: str, states: Iterable[State], workload: Workload
+) -> Iterator[tuple[State, Quantity]]:
+    """How many tokens' worth of each state a part counts."""
+    return ((state, _kept(part, state, workload)) for state in states)
+
+
+class CacheFormats:
+    """In which formats a model's states are kept.
+
+    Tiles as a base hold what is kept of tokens; a fixed state stays a flat number.
+    """
+
+    def __init__(self, model: Model, question: Question) -> None:
+        self._chosen, self._number = question.cache_formats, question.kv_bytes
+        check_names("kv", self._chosen, _names(model), model.name)
+
+    def bytes_of(self, kept: Iterable[tuple[State, Quantity]]) -> Quantity:
+        """Bytes of states, each with the tokens that it keeps; those in one flat number together.
+
+        The tiles of a format lie along the elements of one token.
+        """
+        flat: dict[str, list[Quantity]] = {"": []}
+        tiled = []
+        for state, tokens in kept:
+            fmt = self._format(state)
+            if isinstance(fmt, str):
+                flat.setdefault(fmt, []).append(product(state.width, tokens))
+            else:
+                tiled.append(fmt.bytes(tokens, state.width))
+        numbers = (
+            product(total(elements, "").counted_as("elements"), self._size(fmt))
+            for fmt, elements in flat.items()
+        )
+        return total((*numbers, *tiled), "bytes")
+
+    def _format(self, state: State) -> Format | str:
+        """The format of a state's tiles, or the name of its flat number; "" is the cache's."""
+        fmt = self._chosen.named.get(state.name)
+        if fmt is None and state.fmt is not None:
+            return state.fmt
+        if fmt is None and not isinstance(state.reach, Fixed) and not self._chosen.number:
+            fmt = self._base
+        return "" if fmt is None else fmt.name if fmt.name in NUMBERS else fmt
+
+    @property
+    def _base(self) -> Format | None:
+        base = self._chosen.base
+        return base if isinstance(base, Format) else None
+
+    def _size(self, fmt: str) -> Letter:
+        return size(fmt, f"{fmt}_bytes", "elements", "its own format") if fmt else self._number
 
 
 def _kept(part: str, state: State, workload: Workload) -> Quantity:

@@ -86,7 +86,7 @@ class _Block:
     def _product(self, row: Weight) -> Shape:
         match row.outputs:
             case (heads, width):
-                return self._batch, heads, self._tokens, width
+                return self._batch, product(row.used, heads), self._tokens, width
             case _:
                 copies: Shape = () if row.used.value == 1 else (row.used,)
                 return self._batch, self._tokens, *copies, *row.outputs

@@ -2,34 +2,88 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from txcalc.accounts import params
 from txcalc.accounts.account import Account
-from txcalc.exact.quantity import Quantity, product
+from txcalc.accounts.storage import Storage
+from txcalc.exact.quantity import Quantity, const, product, total
 from txcalc.model.model import Model
+from txcalc.model.rows import Role, Weight
 from txcalc.report.report import Figures, Report
+from txcalc.workload.chosen import is_own
+from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
+
+SCHEME_OF = {"fp8": "fp8-channel", "int8": "int8-channel", "int4": "awq-g128"}
+"""Flat formats narrower than those of tables, and a scheme that leaves tables alone."""
 
 
 def report(model: Model, question: Question) -> Report:
-    """All parameters in the weights' format."""
-    sums = params.totals(model)
+    """All parameters in their formats: by role, together, and the bits of one."""
+    figures, sums = held(model, question, mtp=question.mtp)
     return Report(
         title="weights",
-        figures={"weights.bytes": weight_bytes(question, sums)},
-        shown=["weights.bytes"],
+        figures=figures,
+        shown=[address for address, quantity in figures.items() if quantity.value],
         beneath=sums,
-        assumptions=[in_format(question)],
+        assumptions=[in_format(model, question)],
+        conventions=conventions(model, question),
+        warnings=warnings(model, question),
     )
 
 
-def weight_bytes(question: Question, sums: Figures) -> Quantity:
-    """Every parameter once, a tied head with the embedding."""
-    return product(sums["params.total"], question.weight_bytes)
+def held(model: Model, question: Question, *, mtp: bool = False) -> tuple[Figures, Figures]:
+    """Bytes of every parameter once, a tied head with the table; and the parameters beneath."""
+    storage, sums = Storage(model, question, mtp=mtp), params.totals(model)
+    figures = {
+        f"weights.{role}": storage.bytes(row for row in model.rows if row.role == role)
+        for role in get_args(Role)
+    }
+    parameters, whole = sums["params.total"], total(figures.values(), "bytes")
+    if mtp:
+        parameters += _modules(model)
+    elif storage.chosen.is_flat:
+        whole = product(parameters, storage.number)
+    bits = product(const(8, "bits/byte"), whole) / parameters
+    return {**figures, "weights.bytes": whole, "weights.bits": bits}, sums
 
 
-def in_format(question: Question) -> str:
+def _modules(model: Model) -> Quantity:
+    """Parameters of the multi-token-prediction modules."""
+    rows = (row for row in model.rows if row.component == "mtp")
+    return total(
+        (product(r.times, r.declared.stored) for r in rows if isinstance(r.declared, Weight)),
+        params.UNIT,
+    )
+
+
+def in_format(model: Model, question: Question) -> str:
     """The weights' format as an assumption."""
-    return f"weights {question.weights or question.dtype}"
+    chosen = question.weight_formats(model.stored)
+    own = f" ({model.stored})" if is_own(question.weights) else ""
+    named = f"weights {question.weights or question.dtype}{own}"
+    if isinstance(chosen.base, Mix):
+        release = f"by llama.cpp {chosen.base.release} without an importance matrix"
+        return f"{named} {release}, q, k and v apart"
+    return named if chosen.number else f"{named}, the rest {question.dtype}"
 
 
-ACCOUNT = Account(reads=("dtype", "weights"), make=report)
+def conventions(model: Model, question: Question) -> list[str]:
+    """What a flat narrow format means, and which scheme a checkpoint would have."""
+    name = question.weight_formats(model.stored).number
+    if name not in SCHEME_OF:
+        return []
+    wide = f"a checkpoint leaves those wide: --weights {SCHEME_OF[name]}"
+    return [f"{name}: every parameter alike, tables, head and norms too; {wide}"]
+
+
+def warnings(model: Model, question: Question) -> list[str]:
+    """A warning where a checkpoint is stored otherwise than the weights are counted."""
+    if model.stored is None or question.weights is not None:
+        return []
+    counted = f"its weights are counted in {question.dtype}, not as --weights own"
+    return [f"{model.name} is stored as {model.stored}: {counted}"]
+
+
+ACCOUNT = Account(reads=("dtype", "weights", "mtp"), make=report)

@@ -11,15 +11,16 @@ from functools import lru_cache
 from txcalc.accounts import registry
 from txcalc.accounts.options import question, typed
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
-from txcalc.claims.expression import evaluate
 from txcalc.claims.written import Written, WrittenError, read_number, towards_zero
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
 from txcalc.report.explain import explain
+from txcalc.report.expression import evaluate
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
 from txcalc.sources import bundled
+from txcalc.sources.devices import device_names, with_device
 from txcalc.sources.hub import PREFIX
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
@@ -88,7 +89,7 @@ class _Asked:
     """The figures that a claim is about, each account asked once."""
 
     def __init__(self, claim: Claim, folder: str, model_of: ModelOf) -> None:
-        changes, type_, self._question, self._given = _options(claim)
+        changes, type_, self._question, self._given = _options(claim, folder)
         self._model = model_of(_path_of(claim.model, folder), changes, type_)
         self._reports: dict[str, Report] = {}
         self._addresses: dict[str, None] = {}
@@ -190,7 +191,9 @@ def _refuse_inconsistent(claim: Claim) -> None:
             raise OptionError(f"{name} means nothing where {owner} is {getattr(claim, owner)}")
 
 
-def _options(claim: Claim) -> tuple[tuple[str, ...], str | None, Question, Sequence[str]]:
+def _options(
+    claim: Claim, folder: str
+) -> tuple[tuple[str, ...], str | None, Question, Sequence[str]]:
     """The changes to the model, its type, the question, and the names of the question's options."""
     options = dict(claim.options)
     changes = options.pop("set", [])
@@ -200,26 +203,31 @@ def _options(claim: Claim) -> tuple[tuple[str, ...], str | None, Question, Seque
         raise OptionError("options: set is NAME=V or a list of such")
     if not isinstance(type_, str | None):
         raise OptionError("options: type is a word")
-    asked = question({name: typed(value) for name, value in options.items()}, _BESIDE)
-    return tuple(changes), type_, asked, list(options)
+    options = {name: typed(value) for name, value in options.items()}
+    device = options.get("device")
+    if isinstance(device, str) and device.lower() not in device_names():
+        options["device"] = _file_of(device, folder)
+    return tuple(changes), type_, question(with_device(options), _BESIDE), list(options)
 
 
 def _path_of(name: str, folder: str) -> str:
-    """A model's name, or its path as seen from the folder of the document.
-
-    Nothing is fetched for a page, and nothing that it names is waited for.
-    """
+    """A model's name, or its path as seen from the folder of the document."""
     if name == "-":
         raise OptionError("a page cannot read a model from standard input")
     if name.startswith(PREFIX):
         raise OptionError(f"{name}: nothing is fetched for a page: save the file and name that")
     if not name or name in bundled.names():
         return name
+    return _file_of(name, folder)
+
+
+def _file_of(name: str, folder: str) -> str:
+    """A file that a page names, as seen from its folder; nothing that would be waited for."""
     beside = os.path.join(folder, name)
     path = beside if os.path.exists(beside) else name
     for file in (path, os.path.join(path, "config.json")):
         if _might_wait(file):
-            raise OptionError(f"{name}: empty, or no regular file: a page names a model's file")
+            raise OptionError(f"{name}: empty, or no regular file, so it is not read for a page")
     return path
 
 

@@ -1,188 +1,168 @@
-"""A derivation as a function of chosen letters: constants folded once, then exact arithmetic.
+"""A derivation as a quotient of polynomials: what is left of it to compute at each point.
 
-Here products distribute over sums, so that what is left to do for each point is a polynomial in the
-letters.  Compiled code uses generated identifiers only, never names from a file.
+Constants are folded and products distributed over sums.  The polynomials are in *atoms*: chosen
+letters, and functions of such quotients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
-from math import lcm
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import msgspec
 
-from txcalc.exact.counting import expected_distinct, series_sum, true_places
-from txcalc.exact.quantity import Letter, Number, Quantity, exact
+from txcalc.exact.operations import Function
+from txcalc.exact.quantity import Letter, Number, Quantity, ratio, walk
 
-Monomial = tuple[tuple[str, int], ...]
-Polynomial = dict[Monomial, Fraction]
-"""Product of (code, power) -> coefficient."""
-
-
-class Code(msgspec.Struct, frozen=True):
-    """Source of a whole number, ``above`` over ``below``; ``below`` is "1" where it divides."""
-
-    above: str
-    below: str
+Monomial = tuple[tuple[int, int], ...]
+"""Atoms, by their place among all, each with its power."""
+Polynomial = dict[Monomial, Number]
+"""Monomial -> coefficient, none of them zero."""
 
 
-def compiled(
-    quantity: Quantity, letters: Sequence[str], places: Mapping[str, str] = {}
-) -> Callable[..., Number]:
-    """The derivation as a function of letters that a :class:`Compiler` knows, by position."""
-    code = Compiler(letters, places).code(quantity)
-    names = ", ".join(variables(letters))
-    function: Callable[..., Number] = eval(
-        f"lambda {names}: ratio({code.above}, {code.below})", NAMESPACE
-    )
-    return function
+class Rational(msgspec.Struct, frozen=True):
+    """``above`` over ``below``."""
 
-
-def variables(letters: Sequence[str]) -> list[str]:
-    """The identifier of each letter in generated code."""
-    return [f"v{i}" for i in range(len(letters))]
-
-
-def ratio(above: Number, below: Number) -> Number:
-    """An exact quotient, an integer wherever it is one."""
-    return exact(Fraction(above) / below)
-
-
-NAMESPACE: dict[str, Any] = {
-    "__builtins__": {},
-    "ratio": ratio,
-    "series": series_sum,
-    "distinct": expected_distinct,
-    "tally": true_places,
-    "least": min,
-    "most": max,
-}
-"""What generated code may call."""
-
-
-class _Rational(msgspec.Struct, frozen=True):
     above: Polynomial
     below: Polynomial
 
 
-class Compiler:
-    """Turns derivations into code; letters that are not chosen stay constants.
+class Variable(msgspec.Struct, frozen=True):
+    """A chosen letter."""
+
+    name: str
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A function of values that are not all constant."""
+
+    function: Function
+    args: tuple[Rational, ...]
+
+
+class First(msgspec.Struct, frozen=True):
+    """The least whole number of the atom ``bound`` at which ``gap`` is not negative."""
+
+    bound: int
+    gap: Rational
+
+
+Atom = Variable | Call | First
+
+
+class Polynomials:
+    """Brings derivations into normal form; letters that are not chosen stay constants.
 
     A letter of the question is chosen by its name, a dimension by the path where it was read:
-    ``places`` gives each such path one of the names.
+    ``places`` gives each such path one of the names.  ``atoms`` are the chosen letters and then the
+    calls, each after those that stand in its operands; equal calls are one atom.
     """
 
     def __init__(self, letters: Sequence[str], places: Mapping[str, str] = {}) -> None:
-        self._variables = dict(zip(letters, variables(letters), strict=True))
+        self.atoms: list[Atom] = list(map(Variable, letters))
+        self._letters = {name: atom for atom, name in enumerate(letters)}
         self._places = places
-        self._known: dict[int, tuple[Quantity, _Rational]] = {}
+        self._calls: dict[object, int] = {}
+        self._bound: dict[int, int] = {}
+        self._known: dict[int, tuple[Quantity, Rational]] = {}
 
-    def code(self, quantity: Quantity) -> Code:
-        """The source of a quantity's value."""
-        value = self._rational(quantity)
-        scale = lcm(*(c.denominator for p in (value.above, value.below) for c in p.values()))
-        above, below = (_source(_scaled(p, scale)) for p in (value.above, value.below))
-        return Code(above, below)
-
-    def _rational(self, node: Quantity) -> _Rational:
+    def of(self, node: Quantity) -> Rational:
+        """The normal form of a quantity's value."""
         if id(node) not in self._known:
-            self._known[id(node)] = node, _reduced(self._build(node))
+            self._known[id(node)] = node, _reduced(self._made(node))
         return self._known[id(node)][1]
 
-    def _build(self, node: Quantity) -> _Rational:
+    def _made(self, node: Quantity) -> Rational:
         match node.op:
             case "const":
                 return _constant(node.value)
             case "letter":
                 return self._letter(node)
             case "sum":
-                first, *others = map(self._rational, node.args)
-                for other in others:
-                    first = _plus(first, other)
-                return first
+                return reduce(_plus, map(self.of, node.args))
             case "product":
-                value = _constant(1)
-                for arg in node.args:
-                    factor = self._rational(arg)
-                    value = _reduced(
-                        _Rational(
-                            _product(value.above, factor.above), _product(value.below, factor.below)
-                        )
-                    )
-                return value
+                return reduce(_times, map(self.of, node.args))
             case "quotient":
-                above, below = map(self._rational, node.args)
-                return _Rational(
-                    _product(above.above, below.below), _product(above.below, below.above)
-                )
-            case _:
-                return self._call(node)
+                above, below = map(self.of, node.args)
+                return _times(above, Rational(below.below, below.above))
+            case "first":
+                return self._first(node)
+            case Function() as function:
+                args = tuple(map(self.of, node.args))
+                if all(map(_is_constant, args)):
+                    return _constant(node.value)
+                return self._call(function, args)
 
-    def _letter(self, node: Quantity) -> _Rational:
-        assert isinstance(node, Letter)
-        if node.definition is not None:
-            return self._rational(node.definition)
-        name = self._places.get(node.path) if node.path else node.name
-        return _atom(self._variables[name]) if name in self._variables else _constant(node.value)
-
-    def _call(self, node: Quantity) -> _Rational:
-        """An operation that is no polynomial: folded if it is constant, else one piece of code."""
-        args = [self._rational(arg) for arg in node.args]
-        if all(map(_is_constant, args)):
+    def _first(self, node: Quantity) -> Rational:
+        if not self._is_chosen(node):
             return _constant(node.value)
-        match node.op:
-            case "floor":
-                above, below = self._quotient(*node.args)
-                return _atom(f"(({above})//({below}))")
-            case "ceil":
-                above, below = self._quotient(*node.args)
-                return _atom(f"(-(-({above})//({below})))")
-            case "min":
-                return _atom(f"least({', '.join(map(self._number, node.args))})")
-            case "max":
-                return _atom(f"most({', '.join(map(self._number, node.args))})")
-            case "series":
-                power, low, high, *cap = map(self._number, node.args)
-                return _atom(f"series({power}, {cap[0] if cap else None}, {low}, {high})")
-            case "distinct" | "tally":
-                return _atom(f"{node.op}({', '.join(map(self._number, node.args))})")
-            case _:
-                raise KeyError(node.op)
+        letter, a, b = node.args
+        assert isinstance(letter, Letter)
+        self._bound[id(letter)] = bound = len(self.atoms)
+        self.atoms.append(Variable(f"{letter.name}, bound at {bound}"))
+        gap = _plus(self.of(a), _times(_constant(-1), self.of(b)))
+        self.atoms.append(First(bound, gap))
+        return _atom(len(self.atoms) - 1)
 
-    def _quotient(self, a: Quantity, b: Quantity) -> tuple[str, str]:
-        above, below = self.code(a), self.code(b)
-        return f"({above.above})*({below.below})", f"({above.below})*({below.above})"
+    def _is_chosen(self, root: Quantity) -> bool:
+        """Whether a chosen letter stands in a derivation."""
+        nodes = list(walk(root))
+        bound = {id(node.args[0]) for node in nodes if node.op == "first"}
+        letters = (node for node in nodes if isinstance(node, Letter) and id(node) not in bound)
+        return any(self._name(letter) in self._letters for letter in letters)
 
-    def _number(self, node: Quantity) -> str:
-        code = self.code(node)
-        return code.above if code.below == "1" else f"ratio({code.above}, {code.below})"
+    def _name(self, letter: Letter) -> str:
+        """The name under which a letter may be chosen."""
+        return self._places.get(letter.path, "") if letter.path else letter.name
+
+    def _letter(self, node: Quantity) -> Rational:
+        assert isinstance(node, Letter)
+        if id(node) in self._bound:
+            return _atom(self._bound[id(node)])
+        if node.definition is not None:
+            return self.of(node.definition)
+        name = self._name(node)
+        return _atom(self._letters[name]) if name in self._letters else _constant(node.value)
+
+    def _call(self, function: Function, args: tuple[Rational, ...]) -> Rational:
+        key = (function, *map(_key, args))
+        if key not in self._calls:
+            self._calls[key] = len(self.atoms)
+            self.atoms.append(Call(function, args))
+        return _atom(self._calls[key])
 
 
-def _constant(value: Number) -> _Rational:
-    return _Rational({(): Fraction(value)}, {(): Fraction(1)})
+def _constant(value: Number) -> Rational:
+    return Rational({(): value} if value else {}, {(): 1})
 
 
-def _atom(code: str) -> _Rational:
-    return _Rational({((code, 1),): Fraction(1)}, {(): Fraction(1)})
+def _atom(place: int) -> Rational:
+    return Rational({((place, 1),): 1}, {(): 1})
 
 
-def _is_constant(value: _Rational) -> bool:
+def _is_constant(value: Rational) -> bool:
     return all(not monomial for p in (value.above, value.below) for monomial in p)
 
 
-def _plus(a: _Rational, b: _Rational) -> _Rational:
+def _key(value: Rational) -> object:
+    return frozenset(value.above.items()), frozenset(value.below.items())
+
+
+def _plus(a: Rational, b: Rational) -> Rational:
     if a.below == b.below:
-        return _Rational(_sum(a.above, b.above), a.below)
+        return Rational(_sum(a.above, b.above), a.below)
     above = _sum(_product(a.above, b.below), _product(b.above, a.below))
-    return _Rational(above, _product(a.below, b.below))
+    return Rational(above, _product(a.below, b.below))
+
+
+def _times(a: Rational, b: Rational) -> Rational:
+    return _reduced(Rational(_product(a.above, b.above), _product(a.below, b.below)))
 
 
 def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
     terms = dict(a)
     for monomial, coefficient in b.items():
-        terms[monomial] = terms.get(monomial, Fraction(0)) + coefficient
+        terms[monomial] = terms.get(monomial, 0) + coefficient
     return {monomial: c for monomial, c in terms.items() if c}
 
 
@@ -191,40 +171,28 @@ def _product(a: Polynomial, b: Polynomial) -> Polynomial:
     for left, x in a.items():
         for right, y in b.items():
             powers = dict(left)
-            for code, power in right:
-                powers[code] = powers.get(code, 0) + power
+            for atom, power in right:
+                powers[atom] = powers.get(atom, 0) + power
             monomial = tuple(sorted(powers.items()))
-            terms[monomial] = terms.get(monomial, Fraction(0)) + x * y
+            terms[monomial] = terms.get(monomial, 0) + x * y
     return {monomial: c for monomial, c in terms.items() if c}
 
 
-def _reduced(value: _Rational) -> _Rational:
+def _reduced(value: Rational) -> Rational:
     """Cancels a denominator of one term."""
     if len(value.below) != 1:
         return value
     [(monomial, coefficient)] = value.below.items()
+    if not monomial and coefficient == 1:
+        return value
     shared = {
-        code: min([power, *(dict(m).get(code, 0) for m in value.above)]) for code, power in monomial
+        atom: min([power, *(dict(m).get(atom, 0) for m in value.above)]) for atom, power in monomial
     }
-    return _Rational(
-        {_without(m, shared): c / coefficient for m, c in value.above.items()},
-        {_without(monomial, shared): Fraction(1)},
+    return Rational(
+        {_without(m, shared): ratio(c, coefficient) for m, c in value.above.items()},
+        {_without(monomial, shared): 1},
     )
 
 
-def _without(monomial: Monomial, shared: dict[str, int]) -> Monomial:
-    return tuple((code, left) for code, p in monomial if (left := p - shared.get(code, 0)))
-
-
-def _scaled(polynomial: Polynomial, scale: int) -> dict[Monomial, int]:
-    return {monomial: int(c * scale) for monomial, c in polynomial.items()}
-
-
-def _source(terms: dict[Monomial, int]) -> str:
-    written = []
-    for monomial, coefficient in terms.items():
-        codes = [code for code, power in monomial for _ in range(power)]
-        if coefficient != 1 or not codes:
-            codes.insert(0, str(coefficient))
-        written.append("*".join(codes))
-    return " + ".join(written) or "0"
+def _without(monomial: Monomial, shared: dict[int, int]) -> Monomial:
+    return tuple((atom, left) for atom, p in monomial if (left := p - shared.get(atom, 0)))

@@ -11,6 +11,7 @@ from functools import reduce
 
 import msgspec
 
+from txcalc.exact.operations import Function
 from txcalc.exact.quantity import Letter, Quantity, walk
 
 
@@ -45,6 +46,7 @@ class Printer:
         self.names = _names(root)
         self._called = called or {}
         self._known: dict[int, list[_Term]] = {}
+        self._bound: set[int] = set()
 
     def write(self, node: Quantity) -> Text:
         """A formula in letters, and with the numbers put in."""
@@ -63,7 +65,8 @@ class Printer:
             case "const":
                 return [_Term(Fraction(node.value), {})]
             case "letter":
-                return [_piece((self.names[id(node)], _number(node.value)))]
+                name = self.names[id(node)]
+                return [_piece((name, name if id(node) in self._bound else _number(node.value)))]
             case "sum":
                 return [term for arg in node.args for term in self.terms(arg)]
             case "product" if len(node.args) == 1:
@@ -73,46 +76,19 @@ class Printer:
             case "quotient":
                 above, below = map(self._factor, node.args)
                 return [_times(above, _inverse(below))]
-            case "floor" | "ceil":
-                above, below = map(self._factor, node.args)
-                return [self._call(node.op, [[_times(above, _inverse(below))]])]
-            case "min" | "max":
-                return [self._call(node.op, [self.terms(arg) for arg in node.args])]
-            case "series":
-                return [self._series(*node.args)]
-            case "tally":
-                places = "".join(str(place.value) for place in node.args[1:])
-                return [_piece(f"tally({text}, {places})" for text in self._both(node.args[0]))]
-            case "distinct":
-                experts, top_k, tokens = map(self._both, node.args)
-                return [
-                    _piece(
-                        f"({e}·(1 - (1 - {k}/{e})^({n})))"
-                        for e, k, n in zip(experts, top_k, tokens, strict=True)
-                    )
-                ]
+            case "first":
+                self._bound.add(id(node.args[0]))
+                (name, _), *sides = (_both(self.terms(arg)) for arg in node.args)
+                return [_piece(f"first({name}: {a} >= {b})" for a, b in zip(*sides, strict=True))]
+            case Function() as function:
+                texts = zip(*(_both(self.terms(arg)) for arg in node.args), strict=True)
+                return [_piece(function.formula(*operands) for operands in texts)]
 
     def _factor(self, node: Quantity) -> _Term:
         terms = self.terms(node)
         if not terms:
             return _Term(Fraction(0), {})
         return terms[0] if len(terms) == 1 else _piece(f"({text})" for text in _both(terms))
-
-    def _call(self, name: str, args: list[list[_Term]]) -> _Term:
-        return _piece(f"{name}({', '.join(_sum(arg, i) for arg in args)})" for i in (0, 1))
-
-    def _series(
-        self, power: Quantity, low: Quantity, high: Quantity, cap: Quantity | None = None
-    ) -> _Term:
-        texts = []
-        for i in (0, 1):
-            step = "t" if cap is None else f"min(t, {self._both(cap)[i]})"
-            body = f"t·{step}" if power.value else step
-            texts.append(f"sum({body}, t={self._both(low)[i]}..{self._both(high)[i]})")
-        return _piece(texts)
-
-    def _both(self, node: Quantity) -> Text:
-        return _both(self.terms(node))
 
 
 def _names(root: Quantity) -> dict[int, str]:
@@ -214,4 +190,4 @@ def _power(text: str, power: int) -> str:
 
 
 def _number(value: int | Fraction) -> str:
-    return str(value) if isinstance(value, int) else f"({value})"
+    return str(value) if isinstance(value, int) and value >= 0 else f"({value})"

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
 
 from txcalc.errors import UnitError
+from txcalc.exact.operations import CEIL, DISTINCT, FLOOR, MAX, MIN, Arithmetic, Function
 
 Number = int | Fraction
 LARGEST = 10**15
 """The largest size of a dimension and length of a text that is taken for one."""
 
-Operation = Literal[
-    "const", "letter", "sum", "product", "quotient", "floor", "ceil", "min", "max",
-    "series", "tally", "distinct",
-]  # fmt: skip
+Operation = Arithmetic | Function
 
 
 class Quantity:
@@ -50,23 +47,20 @@ class Quantity:
         return product(self, other)
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        return Quantity(
-            exact(Fraction(self.value) / other.value),
-            _unit_over(self.unit, other.unit),
-            "quotient",
-            (self, other),
-        )
+        unit = _unit_over(self.unit, other.unit)
+        return Quantity(ratio(self.value, other.value), unit, "quotient", (self, other))
 
     def __floordiv__(self, other: Quantity) -> Quantity:
-        return Quantity(
-            self.value // other.value, _unit_over(self.unit, other.unit), "floor", (self, other)
-        )
+        quotient = self / other
+        return applied(FLOOR, quotient.unit, quotient)
 
     def counted_as(self, unit: str) -> Quantity:
         """The same pure number as a count of ``unit``."""
         if self.unit:
             raise UnitError(f"{self.unit} cannot be counted as {unit}")
-        return product(self, Quantity(1, unit))
+        if self.op == "const" and self.value in (0, 1):  # which products fold away
+            return Quantity(self.value, unit)
+        return Quantity(self.value, unit, "product", (self,))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Quantity):
@@ -125,6 +119,14 @@ def exact(value: Number) -> Number:
     return value.numerator if value.denominator == 1 else value
 
 
+def ratio(above: Number, below: Number) -> Number:
+    """An exact quotient, an integer wherever it is one."""
+    if isinstance(above, int) and isinstance(below, int):
+        whole, rest = divmod(above, below)
+        return Fraction(above, below) if rest else whole
+    return exact(Fraction(above) / below)
+
+
 ZERO = const(0)
 ONE = const(1)
 TWO = const(2)
@@ -142,12 +144,14 @@ def total(terms: Iterable[Quantity], unit: str) -> Quantity:
     for term in terms:
         if term.unit != unit:
             raise UnitError(f"{term.unit or 'a pure number'} added to {unit or 'a pure number'}")
-        if term.value or term.op != "const":
+        if term.op != "const" or term.value:
             value += term.value
             kept.append(term)
     if len(kept) == 1:
         return kept[0]
-    return Quantity(exact(value), unit, "sum" if kept else "const", tuple(kept))
+    if not isinstance(value, int):
+        value = exact(value)
+    return Quantity(value, unit, "sum" if kept else "const", tuple(kept))
 
 
 def product(*factors: Quantity) -> Quantity:
@@ -161,34 +165,43 @@ def product(*factors: Quantity) -> Quantity:
     kept = []
     vanishes = False
     for factor in factors:
-        value *= factor.value
         if factor.unit:
-            unit = _unit_times(unit, factor.unit)
-        if factor.op != "const":
-            kept.append(factor)
-        elif factor.value != 1:
-            kept.append(factor)
+            unit = _unit_times(unit, factor.unit) if unit else factor.unit
+        if factor.op == "const":
+            if factor.value == 1:
+                continue
             vanishes = vanishes or not factor.value
+        value *= factor.value
+        kept.append(factor)
     if vanishes:
         return Quantity(0, unit)
     if len(kept) == 1 and kept[0].unit == unit:
         return kept[0]
-    return Quantity(exact(value), unit, "product" if kept else "const", tuple(kept))
+    if not isinstance(value, int):
+        value = exact(value)
+    return Quantity(value, unit, "product" if kept else "const", tuple(kept))
+
+
+def applied(function: Function, unit: str, *args: Quantity) -> Quantity:
+    """A function of the table, of ``args``, in ``unit``."""
+    value = function.value(*[arg.value for arg in args])
+    return Quantity(exact(value), unit, function, args)
 
 
 def ceil_div(a: Quantity, b: Quantity) -> Quantity:
     """``a / b`` rounded up."""
-    return Quantity(-(-a.value // b.value), _unit_over(a.unit, b.unit), "ceil", (a, b))
+    quotient = a / b
+    return applied(CEIL, quotient.unit, quotient)
 
 
 def least(a: Quantity, b: Quantity) -> Quantity:
     """The smaller of two quantities of one unit."""
-    return Quantity(min(a.value, b.value), _same_unit(a, b), "min", (a, b))
+    return applied(MIN, _same_unit(a, b), a, b)
 
 
 def most(a: Quantity, b: Quantity) -> Quantity:
     """The larger of two quantities of one unit."""
-    return Quantity(max(a.value, b.value), _same_unit(a, b), "max", (a, b))
+    return applied(MAX, _same_unit(a, b), a, b)
 
 
 def walk(root: Quantity, stop: Iterable[Quantity] = ()) -> Iterator[Quantity]:
@@ -213,7 +226,7 @@ def _below(node: Quantity) -> tuple[Quantity, ...]:
 
 def is_estimate(root: Quantity) -> bool:
     """Whether an expected number, the one kind of estimate, went into a quantity."""
-    return any(node.op == "distinct" for node in walk(root))
+    return any(node.op is DISTINCT for node in walk(root))
 
 
 def same_derivation(a: Quantity, b: Quantity) -> bool:

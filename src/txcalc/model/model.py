@@ -66,7 +66,10 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A decoder, an encoder or both, over one vocabulary; ``dims`` are its letters by path."""
+    """A decoder, an encoder or both, over one vocabulary; ``dims`` are its letters by path.
+
+    A checkpoint is ``stored`` in formats other than one flat number, as ``--weights`` takes them.
+    """
 
     name: str
     source: str
@@ -81,6 +84,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tensors: Mapping[str, Tensor] = {}
     mtp: Module | None = None
     scope: Literal["model", "text"] = "model"
+    stored: str | None = None
     notes: list[str] = []
     warnings: list[str] = []
 
@@ -102,6 +106,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for stack, layers in self.stacks.items()
             for name, count in layers.counts.items()
         )
+
+    @cached_property
+    def kinds(self) -> dict[str, Layers]:
+        """The kinds of layers by their component: ``block.NAME``."""
+        return {f"block.{kind.name}": kind for kind in self.layers}
 
     @property
     def decoder_layers(self) -> tuple[Layers, ...]:
@@ -127,7 +136,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             stack=stack,
             d_model=d_model,
             count=run,
-            sets=ONE if block.shared else count,
+            sets=ONE if block.shared and count.value else count,
             states=count if block.loop_state == "last" else run,
             weights=block.weights(d_model, self.width_of("encoder")),
             operations=block.operations(d_model),
@@ -172,9 +181,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The multi-token-prediction modules: a block of the model each, and tensors."""
         if self.mtp is None:
             return
-        block = next(kind for kind in self.layers if kind.name == self.mtp.block)
+        weights = self.blocks[self.mtp.block].weights(self.d_model)
         own = {name: tensor.weight(name) for name, tensor in self.mtp.tensors.items()}
-        rows = {f"block.{name}": row for name, row in block.weights.items()} | own
+        rows = {f"block.{name}": row for name, row in weights.items()} | own
         yield from _beside("mtp", "none", rows, self.mtp.n_modules)
 
 

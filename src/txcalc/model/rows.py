@@ -28,8 +28,8 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     a look-up maps its rows to its columns; other tensors have outputs alone.  A tensor that is
     ``tied`` to another is stored there and only used here.  A token multiplies a copy that it uses
     ``repeats`` times.  Of cached latents a cache keeps those in ``reach``.  A ``depthwise``
-    convolution reads the channels that it writes; its inputs are their taps.  ``role`` is given
-    where it is not that of the slot in which the part stands.
+    convolution, by channel or by head, reads the channels that it writes; its inputs are taps.
+    ``role`` is given where it is not that of the slot in which the part stands.
     """
 
     name: str

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from rich import box
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
-from txcalc.render.table import WIDTH, capture
+from txcalc.render.sheet import Column, Sheet
+from txcalc.render.table import WIDTH, capture, drawn, terminal
 from txcalc.render.values import raw
 from txcalc.render.wrap import wrapped
 from txcalc.report.format import binary, decimal, printable
@@ -25,7 +23,10 @@ MIN_NAME, DOCUMENTED, MARGINS = 18, 16, 13
 """The least width of the column of claims, that of the numbers' column, and what lies between."""
 
 _LONGEST_CLAIM = 200
-_STYLES = {"fails": "red", "unreadable": "red", "refreshed": "yellow"}
+_STYLES = {
+    "holds": "green", "misprint": "green", "rounded": "green", "refreshed": "yellow",
+    "fails": "red", "unreadable": "red",
+}  # fmt: skip
 
 
 def verdicts_in(
@@ -75,36 +76,30 @@ def _tables(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
 
 
 def _table(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
-    """One row a claim; where that is too wide, a few lines."""
-    is_terminal = sys.stdout.isatty()
+    """One row a claim, whose status has a colour."""
+    for part in drawn(_sheet(verdicts)):
+        if isinstance(part, Text):
+            for status, style in _STYLES.items():
+                part.highlight_regex(rf"(?m)(?<= ){status}(?:: \S+)?$", style)
+        yield part
+
+
+def _sheet(verdicts: Sequence[Verdict]) -> Sheet:
     cells = [(wrapped(_documented(v), DOCUMENTED), _computed(v), _status(v)) for v in verdicts]
-    taken = sum(max(map(_width, column)) for column in zip(*cells, strict=True))
-    width = (Console().width if is_terminal else WIDTH) - taken - MARGINS
-    if is_terminal and width < MIN_NAME:
-        for verdict in verdicts:
-            yield from _lines(verdict)
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("claim", overflow="fold")
-    for heading in ("documented", "computed"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for verdict, (documented, computed, status) in zip(verdicts, cells, strict=True):
-        name = wrapped(_name(verdict), max(MIN_NAME, width))
-        table.add_row(Text(name), Text(documented), Text(computed), _coloured(status))
-    yield table
-
-
-def _lines(verdict: Verdict) -> Iterator[RenderableType]:
-    """A claim on a narrow screen."""
-    yield Padding(Text(_name(verdict), overflow="fold"), (1, 0, 0, 1))
-    yield Padding(Text(f"documented {_documented(verdict)}", overflow="fold"), (0, 0, 0, 3))
-    yield Padding(Text(f"computed   {_computed(verdict)}", overflow="fold"), (0, 0, 0, 3))
-    yield Padding(_coloured(_status(verdict)), (0, 0, 0, 3))
-
-
-def _coloured(status: str) -> Text:
-    return Text(status, style=_STYLES.get(status.partition(":")[0], "green"))
+    names = list(map(_name, verdicts))
+    if terminal() is None:
+        taken = sum(max(map(_width, column)) for column in zip(*cells, strict=True))
+        width = max(MIN_NAME, WIDTH - taken - MARGINS)
+        names = [wrapped(name, width) for name in names]
+    return Sheet(
+        columns=[
+            Column("claim", "text"),
+            Column("documented"),
+            Column("computed"),
+            Column("", "word"),
+        ],
+        rows=[[name, *row] for name, row in zip(names, cells, strict=True)],
+    )
 
 
 def _width(text: str) -> int:

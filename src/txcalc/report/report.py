@@ -37,11 +37,11 @@ class Held(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What an account answers for one model.
 
-    ``figures`` is all that can be asked for by address, ``beneath`` what only explanations name on
-    the way to them, ``shown`` what a table lists of it, under ``labels`` where the address does not
-    say enough; ``shares`` are parts of a whole among them; ``refused`` says for the start of an
-    address why the model has no such figure, ``ambiguous`` what to write instead of an address that
-    could mean several.
+    ``lead`` are sentences that stand first.  ``figures`` is all that can be asked for by address,
+    ``beneath`` what only explanations name on the way to them, ``shown`` what a table lists of it,
+    under ``labels`` where the address does not say enough; ``shares`` are parts of a whole among
+    them; ``refused`` says for the start of an address why the model has no such figure,
+    ``ambiguous`` what to write instead of an address that could mean several.
     """
 
     title: str
@@ -62,6 +62,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str] = []
     refused: dict[str, str] = {}
     ambiguous: dict[str, str] = {}
+    lead: list[str] = []
     block_kinds: list[str] = []
 
     def find(self, address: str) -> Quantity:

@@ -1,4 +1,4 @@
-"""From anybody's config.json to the description it means."""
+"""From a config.json to the description it means."""
 
 from __future__ import annotations
 
@@ -6,39 +6,15 @@ import os
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
 from txcalc.sources.edits import unshared
-from txcalc.sources.families import CLASSES, TYPES, family
+from txcalc.sources.families import TYPES, USUAL, alike, family
+from txcalc.sources.families.classes import of_class, plain
 from txcalc.sources.files import read_bytes
 from txcalc.sources.harmless import is_harmless
 from txcalc.sources.json import parse
 from txcalc.sources.readers.config import Config, Task, Tree
+from txcalc.sources.readers.stored import stored_of
 
 MAX_BYTES = 4_000_000
-_ENDINGS: dict[str, Task] = {
-    "ForCausalLM": "causal",
-    "LMHeadModel": "causal",
-    "ForMaskedLM": "masked",
-    "ForPreTraining": "masked",
-    "WithLMHeadModel": "masked",
-    "ForConditionalGeneration": "conditional",
-    "ForSpeechSeq2Seq": "conditional",
-    "ForTextToText": "conditional",
-    "ModelWithLMHead": "causal",
-    "Model": "body",
-}
-_WHOLE: dict[str, tuple[str, Task]] = {
-    "BertGenerationDecoder": ("bert-generation", "causal"),
-    "BertGenerationEncoder": ("bert-generation", "body"),
-    "EncoderDecoderModel": ("encoder-decoder", "conditional"),
-    "LongT5EncoderModel": ("longt5", "body"),
-    "MarianMTModel": ("marian", "conditional"),
-    "MT5EncoderModel": ("mt5", "body"),
-    "SwitchTransformersEncoderModel": ("switch_transformers", "body"),
-    "T5EncoderModel": ("t5", "body"),
-    "T5GemmaEncoderModel": ("t5gemma", "body"),
-    "T5WithLMHeadModel": ("t5", "conditional"),
-    "UMT5EncoderModel": ("umt5", "body"),
-}
-"""Classes whose ending means nothing elsewhere: their type and what they count."""
 
 
 def read(
@@ -71,11 +47,8 @@ def describe(
         raise RefusedError(
             f"{file}: unknown model_type {model_type!r}{nearest(model_type, list(TYPES))}"
         )
-    usual = TYPES[model_type].partition(":")[2]
-    task = _task(class_, tree, file, usual or "causal")
-    if task == "body" and TYPES.get(_type_of(class_) or "") != TYPES[model_type]:
-        raise RefusedError(f"{file}: the class {class_!r} of type {model_type!r} is not modelled")
-    config = Config(tree, file, task, type_=model_type)
+    task = _task(model_type, class_, tree, file)
+    config = Config(tree, file, task, type_=model_type, class_=class_)
     config.ignore("model_type", "architectures")
     described = family(model_type)(config)
     notes = [f"type {model_type}, class {class_ or f'the usual {task} one'}"]
@@ -86,9 +59,12 @@ def describe(
     described = head | described | {"notes": notes + described.get("notes", [])}
     if _overridden(config):
         config.unsupported(f"per_layer_config of type {model_type!r}")
+    stored, unknown = stored_of(tree, file)
+    described |= stored
     count = (described.get("layers") or described["encoder"])["count"]
     unread = _unread(config, count, file, strict=strict)
-    return unshared(described), file, [*_contradictions(model_type, class_, type_, file), *unread]
+    found = [*_contradictions(model_type, class_, type_, file), *unread, *unknown]
+    return unshared(described), file, found
 
 
 def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
@@ -98,7 +74,7 @@ def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
     model_type = tree.get("model_type") or type_
     if not isinstance(class_, str) or not isinstance(model_type, str | None):
         raise DescriptionError("model_type and architectures have to be names", where=file)
-    model_type = model_type or _type_of(class_)
+    model_type = model_type or of_class(class_)[0]
     if model_type is None:
         raise DescriptionError(
             "neither model_type nor a known class in architectures; name the type with --type",
@@ -107,55 +83,20 @@ def _identify(tree: Tree, file: str, type_: str | None) -> tuple[str, str]:
     return model_type, class_
 
 
-def _contradictions(model_type: str, class_: str, type_: str | None, file: str) -> list[str]:
-    """Warnings where the class or ``--type`` is another type's.
-
-    Raises:
-        DescriptionError: a class of encoders for a type of decoders.
-    """
-    of_class = _type_of(class_)
-    found = []
-    if of_class and not _are_kin(model_type, of_class):
-        said = f"model_type {model_type!r} and class {class_!r}"
-        if ":" in TYPES[of_class] and ":" not in TYPES[model_type]:
-            raise DescriptionError(f"{said} contradict each other", where=file)
-        found.append(f"{file}: {said} differ; it is counted as its model_type says")
-    if type_ and type_ != model_type:
-        found.append(f"{file}: its own model_type {model_type!r} is taken, not --type {type_}")
-    return found
-
-
-def _are_kin(a: str, b: str) -> bool:
-    """Whether two types are one, read alike, or a whole model and its text model."""
-    alike = TYPES.get(a, a).partition(":")[0] == TYPES.get(b, b).partition(":")[0]
-    return alike or _plain(a).startswith(_plain(b)) or _plain(b).startswith(_plain(a))
-
-
-def _type_of(class_: str) -> str | None:
-    """The type whose class this is, by its name without the ending."""
-    if class_ in _WHOLE:
-        return _WHOLE[class_][0]
-    for ending in sorted(_ENDINGS, key=len, reverse=True):
-        if class_.endswith(ending):
-            stem = _plain(class_.removesuffix(ending))
-            known = {_plain(type_): type_ for type_ in TYPES} | CLASSES
-            return known.get(stem)
-    return None
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")
-
-
-def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
+def _task(model_type: str, class_: str, tree: Tree, file: str) -> Task:
     """What the class counts; without a class, what the flags say, else the type's usual one."""
-    if class_ in _WHOLE:
-        return _WHOLE[class_][1]
-    if class_:
-        for ending in sorted(_ENDINGS, key=len, reverse=True):
-            if class_.endswith(ending):
-                return _ENDINGS[ending]
+    if not class_:
+        return _task_of_flags(USUAL[model_type], tree, file)
+    type_, task = of_class(class_)
+    if task is None:
         raise RefusedError(f"{file}: the class {class_!r} is not modelled")
+    same = type_ and alike(type_, model_type) and USUAL[type_] == USUAL[model_type]
+    if task == "body" and not same:
+        raise RefusedError(f"{file}: the class {class_!r} of type {model_type!r} is not modelled")
+    return task
+
+
+def _task_of_flags(usual: Task, tree: Tree, file: str) -> Task:
     for flag in ("is_encoder_decoder", "is_decoder"):
         if not isinstance(tree.get(flag), bool | None):
             raise DescriptionError("true or false is needed", where=f"{file}: {flag}")
@@ -163,7 +104,30 @@ def _task(class_: str, tree: Tree, file: str, usual: str) -> Task:
         return "conditional"
     if tree.get("is_decoder") or (usual == "conditional" and "is_encoder_decoder" in tree):
         return "causal"
-    return next(task for task in _ENDINGS.values() if task == usual)
+    return usual
+
+
+def _contradictions(model_type: str, class_: str, type_: str | None, file: str) -> list[str]:
+    """Warnings where the class or ``--type`` is another type's.
+
+    Raises:
+        DescriptionError: a class of encoders for a type of decoders.
+    """
+    class_type, _ = of_class(class_)
+    warnings = []
+    if class_type and not _agree(model_type, class_type):
+        both = f"model_type {model_type!r} and class {class_!r}"
+        if USUAL[class_type] != "causal" and USUAL[model_type] == "causal":
+            raise DescriptionError(f"{both} contradict each other", where=file)
+        warnings.append(f"{file}: {both} differ; it is counted as its model_type says")
+    if type_ and type_ != model_type:
+        warnings.append(f"{file}: its own model_type {model_type!r} is taken, not --type {type_}")
+    return warnings
+
+
+def _agree(a: str, b: str) -> bool:
+    """Whether two types are one, described alike, or a whole model and its text model."""
+    return alike(a, b) or plain(a).startswith(plain(b)) or plain(b).startswith(plain(a))
 
 
 def _overridden(config: Config) -> bool:
@@ -173,7 +137,7 @@ def _overridden(config: Config) -> bool:
 
 
 def _unread(config: Config, count: int, file: str, *, strict: bool) -> list[str]:
-    """One warning about keys that neither the family nor anybody else knows."""
+    """One warning about keys that neither the family nor the list of harmless ones knows."""
     unread = config.unread()
     if "layer_types" in unread and isinstance(config.raw("layer_types"), list):
         config.words("layer_types", length=count)

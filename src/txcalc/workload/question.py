@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST, Letter, Number
+from txcalc.workload.chosen import Chosen, chosen_cache, chosen_weights
+from txcalc.workload.device import Device
+from txcalc.workload.engine import Engine, EngineName, engine
 from txcalc.workload.formats import size
+from txcalc.workload.layout import Layout, layout
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
 
 PROMPT = 20
@@ -19,6 +26,8 @@ MEANINGS = {
     "prompt": "prompt in tokens",
     "new": "tokens generated",
     "tokens": "tokens of each sequence",
+    "requests": "requests at once",
+    "step_tokens": "tokens of a step",
 }
 """The letters of a question."""
 LETTERS = tuple(name for name in MEANINGS if name != "tokens")
@@ -42,6 +51,24 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str = "fp16"
     weights: str | None = None
     kv: str | None = None
+    mtp: bool = False
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    dcp: int = 1
+    ep: bool = False
+    stages: str = ""
+    engine: EngineName = "none"
+    block_size: int = 16
+    max_batched_tokens: int = 8192
+    ubatch: int = 512
+    step_tokens: int | None = None
+    device: Device | None = None
+    count: int | None = None
+    requests: int = 1
+    kv_memory: str | None = None
+    utilisation: str | None = None
+    overhead: str = "0"
 
     def __post_init__(self) -> None:
         """Rejects values that are invalid for every figure.
@@ -52,24 +79,70 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         for name in MEANINGS:
             if (value := getattr(self, name)) is not None:
                 positive(name, value)
-        for fmt in (self.dtype, self.weights, self.kv):
-            if fmt is not None:
-                size(fmt, "", "elements")
+        size(self.dtype, "", "elements")
+        chosen_weights(self.weights, self.dtype)
+        chosen_cache(self.kv, self.dtype)
+        _ = self.layout, self.serving, self.utilised  # each refuses what it cannot use
+        _decimal("kv-memory", self.kv_memory)
+        _decimal("overhead", self.overhead)
+
+    def weight_formats(self, stored: str | None = None) -> Chosen:
+        """The formats of the weights of a model that is ``stored`` so."""
+        return chosen_weights(self.weights, self.dtype, stored)
 
     @property
-    def weight_bytes(self) -> Letter:
-        """Bytes of one parameter."""
-        return size(self.weights or self.dtype, "weight_bytes", "parameters")
+    def cache_formats(self) -> Chosen:
+        """The formats of the cache: of rows of state, and of the rest."""
+        return chosen_cache(self.kv, self.dtype)
+
+    @property
+    def layout(self) -> Layout:
+        """How GPUs divide the model."""
+        return layout(
+            tp=self.tp, pp=self.pp, dp=self.dp, dcp=self.dcp, ep=self.ep, stages=self.stages,
+            multiple=self.serving.multiple,
+        )  # fmt: skip
+
+    @property
+    def serving(self) -> Engine:
+        """The engine that serves it."""
+        return engine(
+            self.engine,
+            block=self.block_size,
+            batched=self.max_batched_tokens,
+            ubatch=self.ubatch,
+        )
+
+    @property
+    def utilised(self) -> Fraction:
+        """The share of a device's memory that is used: vLLM's default is 0.9, else all of it."""
+        given = _decimal("utilisation", self.utilisation)
+        share = Fraction(9, 10) if self.engine == "vllm" else Fraction(1)
+        share = share if given is None else given
+        if not 0 < share <= 1:
+            raise OptionError(f"--utilisation {self.utilisation}: a share above 0, at most 1")
+        return share
 
     @property
     def kv_bytes(self) -> Letter:
-        """Bytes of one element of the cache."""
-        return size(self.kv or self.dtype, "kv_bytes", "elements")
+        """Bytes of one element of the cache that stays a flat number."""
+        return size(self.cache_formats.number or self.dtype, "kv_bytes", "elements")
 
     @property
     def activation_bytes(self) -> Letter:
         """Bytes of one element between two products."""
         return size(self.dtype, "activation_bytes", "elements")
+
+
+def _decimal(option: str, text: str | None) -> Fraction | None:
+    """A number in plain decimals, exactly."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", text, re.ASCII):
+        raise OptionError(
+            f"--{option} {text}: a number in plain decimals is needed, as 0.9 or 12.5"
+        )
+    return Fraction(text)
 
 
 def positive(name: str, value: object) -> Letter:

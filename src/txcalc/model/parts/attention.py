@@ -1,11 +1,12 @@
 """Softmax attention with a key and value head for each query head, or for each group of them."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, defined, product
-from txcalc.model.parts.base import HeadDim, Part, Slot, dim
+from txcalc.model.parts.base import Division, HeadDim, Part, Slot, dim
 from txcalc.model.parts.indexer import BlockIndexer
 from txcalc.model.parts.norm import Norm, norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -30,6 +31,8 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged`` queries attend to the encoder's
     tokens as well, by the same weights (T5Gemma 2, arXiv:2512.14856).
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even"}
 
     n_heads: Annotated[Letter, dim("query heads")]
     head_dim: HeadDim = None
@@ -166,6 +169,8 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
 
 class GroupedQuery(MultiHead, frozen=True, kw_only=True, tag="gqa"):
     """Grouped-query attention, arXiv:2305.13245; multi-query (arXiv:1911.02150) is one KV head."""
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even", "n_kv_heads": "repeat"}
 
     n_kv_heads: Annotated[Letter, dim("key and value heads, each shared by a group of query heads")]
 

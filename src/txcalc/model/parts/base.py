@@ -1,12 +1,14 @@
 """What every part of a model has in common."""
 
-from collections.abc import Sequence
-from typing import Annotated, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 
-from txcalc.exact.quantity import Letter, Quantity
+from txcalc.errors import RefusedError
+from txcalc.exact.quantity import Letter, Quantity, ceil_div, defined
 from txcalc.model.rows import Op, Scan, State, Weight
+from txcalc.workload.layout import Layout
 from txcalc.workload.passes import Stream
 from txcalc.workload.reach import FIXED
 
@@ -40,8 +42,37 @@ class Slot(msgspec.Struct, frozen=True):
         return self.d_model if self.source is None else self.source
 
 
+Division = Literal["even", "repeat"]
+"""How GPUs divide a letter: into equal parts, or so that some repeat where they are too few."""
+
+
+def share(letter: Letter, gpus: Quantity, division: Division = "even") -> Letter:
+    """A GPU's part of a letter that so many GPUs divide.
+
+    Raises:
+        ValueError: a letter that cannot be divided so.
+    """
+    if gpus.value == 1:
+        return letter
+    n, group = int(letter.value), int(gpus.value)
+    if n % group and not (division == "repeat" and group % n == 0):
+        do = [size for size in range(1, n + 1) if n % size == 0]
+        more = f" or a multiple of {n}" if division == "repeat" else ""
+        raise ValueError(
+            f"{letter.name} {n} cannot be divided by {group} GPUs: "
+            f"{', '.join(map(str, do))}{more} would do"
+        )
+    part = letter / gpus if division == "even" else ceil_div(letter, gpus)
+    return defined(f"{letter.name}_gpu", part, letter.path, f"{letter.name} of one GPU")
+
+
 class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
-    """A kind of sub-layer: it knows its weights, its products without a weight, and its state."""
+    """A kind of sub-layer: it knows its weights, its products without a weight, and its state.
+
+    ``divided`` are the letters that a tensor-parallel group divides; None where no rule is known.
+    """
+
+    divided: ClassVar[Mapping[str, Division] | None] = None
 
     def bound(self, d_model: Letter) -> Self:
         """The same part with the letters defined that its description may leave out.
@@ -50,6 +81,25 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
             ValueError: fields that contradict each other or ``d_model``.
         """
         return self
+
+    def cut(self, layout: Layout) -> Self:
+        """The part that one GPU of a layout has.
+
+        Raises:
+            RefusedError: a kind without a rule.
+            ValueError: a letter that the layout cannot divide.
+        """
+        if layout.tp.value == 1:
+            return self
+        if self.divided is None:
+            kind = self.__struct_config__.tag
+            raise RefusedError(f"kind {kind!r} has no rule by which GPUs divide it: take --tp 1")
+        shares = {
+            name: share(letter, layout.tp, division)
+            for name, division in self.divided.items()
+            if (letter := getattr(self, name)) is not None
+        }
+        return msgspec.structs.replace(self, **shares)
 
     def weights(self, slot: Slot) -> list[Weight]:
         """Every tensor of one layer's part."""

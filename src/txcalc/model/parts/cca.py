@@ -1,10 +1,13 @@
 """Attention in a compressed space, its queries and keys mixed by convolutions."""
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Self
+
+import msgspec
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
 from txcalc.model.parts.attention import GroupedQuery
-from txcalc.model.parts.base import Slot, dim
+from txcalc.model.parts.base import Division, Slot, dim
 from txcalc.model.parts.conv import conv
 from txcalc.model.rows import State, Weight, linear
 from txcalc.workload.reach import FIXED
@@ -16,6 +19,8 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
     Queries and keys pass a filter a channel and then one a head, both with biases; half of each
     value comes from the token before.  Keys have one learned scale a head.
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = None
 
     d_conv: Annotated[Letter, dim("taps of the convolution of each channel")]
     d_head_conv: Annotated[Letter, dim("taps of the convolution within each head")]
@@ -40,10 +45,12 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
     def _keys_and_values(self, slot: Slot) -> list[Weight]:
         """Also the convolutions behind them."""
         channels, inputs = (self.heads, self.d_qk), (self.d_head_conv, self.d_qk)
+        filters, bias = linear("head_conv", inputs, channels, bias=True)
         return [
             *super()._keys_and_values(slot),
             *conv(self.d_conv, product(*channels), bias=True),
-            *linear("head_conv", inputs, channels, bias=True),
+            msgspec.structs.replace(filters, depthwise=True),
+            bias,
         ]
 
     def state(self, slot: Slot) -> list[State]:

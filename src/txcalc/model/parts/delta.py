@@ -1,9 +1,10 @@
 """The gated delta rule: linear attention that corrects what it has stored."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, const, product
-from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
+from txcalc.model.parts.base import Division, Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv, conv_state
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -15,6 +16,8 @@ class GatedDelta(Part, frozen=True, kw_only=True, tag="gated_delta"):
     A step reads the state with the key, writes the correction, and reads it with the query:
     3 multiply-adds for each of its elements.
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_k_heads": "even", "n_v_heads": "even"}
 
     n_k_heads: Annotated[Letter, dim("query and key heads")]
     n_v_heads: Annotated[Letter, dim("value heads, each with a state")]

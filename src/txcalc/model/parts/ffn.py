@@ -1,16 +1,22 @@
 """Feed-forward networks: plain, gated, and a mixture of either."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+import msgspec
 
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Slot, dim
+from txcalc.model.parts.base import Division, Part, Slot, dim, share
 from txcalc.model.rows import Role, Use, Weight, linear
+from txcalc.workload.layout import Layout
 
 Width = Annotated[Letter, dim("width of the FFN's hidden layer")]
 
 
 class Plain(Part, frozen=True, kw_only=True, tag="plain"):
     """act(x W1 + b1) W2 + b2, arXiv:1706.03762 section 3.3."""
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"d_ff": "even"}
 
     d_ff: Width
     bias: bool = False
@@ -22,6 +28,8 @@ class Plain(Part, frozen=True, kw_only=True, tag="plain"):
 
 class Gated(Part, frozen=True, kw_only=True, tag="glu"):
     """(act(x W_gate) * (x W_up)) W_down: SwiGLU and its kin, arXiv:2002.05202."""
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"d_ff": "even"}
 
     d_ff: Width
     bias: bool = False
@@ -71,6 +79,15 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
         if self.d_shared is not None and self.n_shared is None:
             raise ValueError("d_shared is stated, but n_shared is not: say how many there are")
         return self
+
+    def cut(self, layout: Layout) -> Self:
+        """Slices of each routed expert unless they are shared out whole; slices of shared ones."""
+        if layout.experts.value == 1:
+            return self
+        wide = self.d_shared or self.d_expert
+        shared = share(wide, layout.tp) if self.n_shared is not None else self.d_shared
+        routed = self.d_expert if layout.ep else share(self.d_expert, layout.experts)
+        return msgspec.structs.replace(self, d_expert=routed, d_shared=shared)
 
     def weights(self, slot: Slot) -> list[Weight]:
         """The router, the routed experts, and the shared ones."""

@@ -1,9 +1,10 @@
 """Kimi delta attention: the delta rule with a decay for each channel of the state."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from txcalc.exact.quantity import Letter, Quantity, const, product
-from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
+from txcalc.model.parts.base import Division, Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv, conv_state
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -16,6 +17,8 @@ class KimiDelta(Part, frozen=True, kw_only=True, tag="kda"):
     reads the state with the key, writes the correction, and reads it with the query: 3
     multiply-adds for each of its elements.
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even"}
 
     n_heads: Annotated[Letter, dim("heads, each with a state")]
     head_dim: Annotated[Letter, dim("width of a head's query, key and value")]

@@ -1,9 +1,10 @@
 """Attention without a softmax: a matrix of keys times values is all that is kept of the past."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Slot, dim
+from txcalc.model.parts.base import Division, Part, Slot, dim
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
 from txcalc.workload.reach import FIXED
@@ -16,6 +17,8 @@ class Lightning(Part, frozen=True, kw_only=True, tag="lightning"):
     A step writes the state (key times value) and reads it with the query: 2 multiply-adds for each
     of its elements.  It is kept in the cache's format.
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even"}
 
     n_heads: Annotated[Letter, dim("heads, each with queries, keys and values")]
     head_dim: Annotated[Letter, dim("width of one head")]

@@ -1,9 +1,10 @@
 """Selective state spaces: Mamba and Mamba-2."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product, total
-from txcalc.model.parts.base import Part, Slot, dim, recurrent_state
+from txcalc.model.parts.base import Division, Part, Slot, dim, recurrent_state
 from txcalc.model.parts.conv import conv, conv_state
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -18,6 +19,8 @@ class Mamba1(Part, frozen=True, kw_only=True, tag="mamba"):
     A step writes the state (an outer product) and reads it: 2 multiply-adds for each element.
     ``inner_norms`` are Jamba's, on dt, B and C (arXiv:2403.19887).
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"d_inner": "even"}
 
     d_inner: Annotated[Letter, dim("channels of the state space")]
     d_state: StateDim
@@ -60,6 +63,8 @@ class Mamba2(Part, frozen=True, kw_only=True, tag="mamba2"):
     A step writes the state and reads it: 2 multiply-adds for each of its elements.  Biases stand on
     the projections in and out (``true``) or on those listed.
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_ssm_heads": "even", "n_groups": "repeat"}
 
     n_ssm_heads: Annotated[Letter, dim("heads of the state space")]
     ssm_head_dim: Annotated[Letter, dim("channels of one head of the state space")]

@@ -1,9 +1,10 @@
 """Multi-head latent attention, with or without an indexer that picks the keys."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
-from txcalc.model.parts.base import Part, Slot, dim
+from txcalc.model.parts.base import Division, Part, Slot, dim
 from txcalc.model.parts.indexer import Indexer
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -19,6 +20,8 @@ class Latent(Part, frozen=True, kw_only=True, tag="mla"):
     one that the ``query``'s projection makes as well, from its latent before and after the norm.
     Without an indexer a query may be left ``shared_top_k`` keys by an earlier layer's.
     """
+
+    divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even"}
 
     n_heads: Annotated[Letter, dim("query heads")]
     q_rank: Annotated[Letter | None, dim("width of the query latent")] = None

@@ -50,7 +50,11 @@ class Sinusoidal(Tableless, frozen=True, kw_only=True, tag="sinusoidal"):
 
 
 class Rotary(Tableless, frozen=True, kw_only=True, tag="rotary"):
-    """Queries and keys rotated by their position, arXiv:2104.09864."""
+    """Queries and keys rotated by their position, arXiv:2104.09864: all channels of a head (of a
+    latent's rotary key), or as many as the ``width``.
+    """
+
+    width: Annotated[Letter | None, dim("channels of a head that are rotated")] = None
 
 
 class Alibi(Tableless, frozen=True, kw_only=True, tag="alibi"):

@@ -6,278 +6,124 @@ from collections.abc import Callable
 from importlib import import_module
 
 from txcalc.sources.families.wrappers import WRAPPERS
-from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.config import Config, Task, Tree
 
-OWN = {
-    "afmoe": "arcee_moe.afmoe",
-    "albert": "electra.albert:masked",
-    "apertus": "kin.apertus",
-    "apertus1p5_text": "kin.apertus",
-    "arcee": "llama.arcee",
-    "aria_text": "aria.aria_text",
-    "axk1": "deepseek.axk1",
-    "axk2": "deepseek.axk2",
-    "bailing_hybrid": "kimi.bailing_hybrid",
-    "bamba": "hybrid.bamba",
-    "bart": "bart.bart:conditional",
-    "beam": "windowed_moe.beam",
-    "bert": "bert.bert:masked",
-    "bert-generation": "bert.bert_generation",
-    "big_bird": "bert.big_bird:masked",
-    "bigbird_pegasus": "bart.bigbird_pegasus:conditional",
-    "biogpt": "opt.biogpt",
-    "bitnet": "kin.bitnet",
-    "blenderbot": "bart.pegasus:conditional",
-    "blenderbot-small": "bart.blenderbot_small:conditional",
-    "bloom": "bloom.bloom",
-    "blt": "blt.blt",
-    "camembert": "bert.roberta:masked",
-    "codegen": "gpt.gptj",
-    "cohere": "cohere.cohere",
-    "cohere2": "cohere.cohere2",
-    "cohere2_moe": "cohere_moe.cohere2_moe",
-    "convbert": "compact.convbert:masked",
-    "cpmant": "opt.cpmant",
-    "ctrl": "gpt.ctrl",
-    "cwm": "llama.cwm",
-    "data2vec-text": "bert.roberta:masked",
-    "dbrx": "dbrx.dbrx",
-    "deberta": "deberta.deberta:masked",
-    "deberta-v2": "deberta.deberta_v2:masked",
-    "deepseek_v2": "deepseek.deepseek_v2",
-    "deepseek_v3": "deepseek.deepseek_v3",
-    "deepseek_v32": "deepseek.deepseek_v32",
-    "deepseek_v4": "deepseek_v4.deepseek_v4",
-    "diffllama": "llama.diffllama",
-    "distilbert": "compact.distilbert:masked",
-    "doge": "kin.doge",
-    "dory": "nemotron.dory",
-    "dots1": "glm_moe.dots1",
-    "dots3_note": "dots.dots3_note",
-    "dots3_note_text": "dots.dots3_text",
-    "electra": "electra.electra:masked",
-    "emu3_text_model": "kin.emu3",
-    "encoder-decoder": "pairs.encoder_decoder:conditional",
-    "ernie": "bert.ernie:masked",
-    "ernie4_5": "kin.ernie4_5",
-    "ernie4_5_moe": "ernie_moe.ernie4_5_moe",
-    "esm": "protein.esm:masked",
-    "esmc": "protein.esmc:masked",
-    "eurobert": "modernbert.eurobert:masked",
-    "exaone": "exaone.exaone",
-    "exaone4": "exaone.exaone4",
-    "exaone_moe": "glm_moe.exaone_moe",
-    "falcon": "bloom.falcon",
-    "falcon_h1": "hybrid.falcon_h1",
-    "falcon_mamba": "mamba.mamba",
-    "flaubert": "xlm.xlm:masked",
-    "flex_olmo": "mixtral.flex_olmo",
-    "flint": "windowed_moe.flint",
-    "fnet": "longrange.fnet:masked",
-    "fsmt": "translation.fsmt:conditional",
-    "funnel": "longrange.funnel:masked",
-    "gemma": "gemma.gemma",
-    "gemma2": "gemma.gemma2",
-    "gemma3_text": "gemma.gemma3",
-    "gemma3n_text": "gemma3n.gemma3n",
-    "gemma4_text": "gemma4.gemma4",
-    "gemma4_unified_assistant": "gemma4.assistant",
-    "gemma4_unified_text": "gemma4.unified",
-    "git": "git.git",
-    "glm": "glm.glm",
-    "glm4": "glm.glm4",
-    "glm4_moe": "glm_moe.glm4_moe",
-    "glm4_moe_lite": "deepseek.glm4_moe_lite",
-    "glm4v_moe_text": "glm_moe.glm4v_moe_text",
-    "glm4v_text": "glm.glm4v",
-    "glm5_next_text": "glm5_next.glm5_next",
-    "glm_moe_dsa": "deepseek.glm_moe_dsa",
-    "glm_ocr_text": "glm.glm_ocr",
-    "gpt-sw3": "gpt.gpt2",
-    "gpt2": "gpt.gpt2",
-    "gpt_bigcode": "gpt.gpt_bigcode",
-    "gpt_neo": "gpt.gpt_neo",
-    "gpt_neox": "gpt.gpt_neox",
-    "gpt_neox_japanese": "gpt.gpt_neox_japanese",
-    "gpt_oss": "gpt_oss.gpt_oss",
-    "gptj": "gpt.gptj",
-    "granite": "granite.granite",
-    "granite_swa": "granite.granite_swa",
-    "granitemoe": "granite_moe.granitemoe",
-    "granitemoe_swa": "granite_moe.granitemoe_swa",
-    "granitemoehybrid": "hybrid.granitemoehybrid",
-    "granitemoeshared": "granite_moe.granitemoeshared",
-    "gte": "modernbert.gte:masked",
-    "helium": "kin.helium",
-    "hrm_text": "kin.hrm_text",
-    "hunyuan_v1_dense": "kin.hunyuan",
-    "hunyuan_v1_moe": "hunyuan_moe.hunyuan_v1_moe",
-    "hy_v3": "windowed_moe.hy_v3",
-    "hy_v4": "deepseek_v4.hy_v4",
-    "hy_v4_vl_text": "deepseek_v4.hy_v4_vl",
-    "hyperclovax": "granite.hyperclovax",
-    "ibert": "bert.ibert:masked",
-    "inkling2_loop_text": "inkling2.inkling2_loop_text",
-    "inkling2_text": "inkling2.inkling2_text",
-    "inkling_text": "inkling.inkling_text",
-    "internlm3": "llama.internlm3",
-    "iquestcoder": "llama.iquestcoder",
-    "jais2": "kin.jais2",
-    "jamba": "hybrid.jamba",
-    "jetmoe": "jetmoe.jetmoe",
-    "jina_embeddings_v3": "modernbert.jina_v3:masked",
-    "kimi_k2": "deepseek.deepseek_v3",
-    "kimi_k25": "deepseek.kimi_k25:conditional",
-    "kimi_linear": "kimi.kimi_linear",
-    "kolibri1": "qwen_moe.kolibri1",
-    "laguna": "windowed_moe.laguna",
-    "lara_mini": "qwen_moe.lara_mini",
-    "layoutlm": "bert.layoutlm:masked",
-    "led": "bart.led:conditional",
-    "lfm2": "lfm.lfm2",
-    "lfm2_moe": "lfm.lfm2_moe",
-    "lfm3": "lfm.lfm3",
-    "llama": "llama.llama",
-    "llama4_text": "llama4.llama4_text",
-    "longcat_flash": "longcat.longcat_flash",
-    "longformer": "longrange.longformer:masked",
-    "longt5": "t5.longt5:conditional",
-    "luke": "luke.luke:masked",
-    "m2m_100": "translation.m2m:conditional",
-    "mamba": "mamba.mamba",
-    "mamba2": "mamba.mamba2",
-    "marian": "translation.marian:conditional",
-    "mbart": "bart.mbart:conditional",
-    "megatron-bert": "bert.megatron_bert:masked",
-    "mellum": "qwen_moe.mellum",
-    "mimo_v2_flash": "windowed_moe.mimo_v2_flash",
-    "minicpm3": "minicpm.minicpm3",
-    "minimax": "recurrent.minimax",
-    "minimax_m1": "recurrent.minimax_text_01",
-    "minimax_m2": "mixtral.minimax_m2",
-    "minimax_m3_vl_text": "minimax_m3.minimax_m3",
-    "minimax_text_01": "recurrent.minimax_text_01",
-    "ministral": "mistral.ministral",
-    "ministral3": "mistral.ministral3",
-    "mistral": "mistral.mistral",
-    "mixtral": "mixtral.mixtral",
-    "mllama_text_model": "llama.mllama",
-    "mobilebert": "compact.mobilebert:masked",
-    "modernbert": "modernbert.modernbert:masked",
-    "modernbert-decoder": "modernbert.modernbert_decoder",
-    "modernvbert": "modernbert.modernvbert:masked",
-    "moonshine": "speech.moonshine:conditional",
-    "moshi": "moshi.moshi",
-    "mpnet": "compact.mpnet:masked",
-    "mpt": "bloom.mpt",
-    "mra": "longrange.mra:masked",
-    "mt5": "t5.mt5:conditional",
-    "musicgen": "decoders.musicgen:conditional",
-    "musicgen_decoder": "decoders.musicgen",
-    "musicgen_melody": "decoders.musicgen_melody:conditional",
-    "musicgen_melody_decoder": "decoders.musicgen_melody",
-    "mvp": "bart.mvp:conditional",
-    "nanochat": "kin.nanochat",
-    "nemotron": "nemotron.nemotron",
-    "nemotron_h": "hybrid.nemotron_h",
-    "neomme": "modernbert.neomme:masked",
-    "nllb-moe": "translation.nllb_moe:conditional",
-    "nomic_bert": "modernbert.nomic_bert:masked",
-    "nystromformer": "longrange.nystromformer:masked",
-    "olmo": "olmo.olmo",
-    "olmo2": "olmo.olmo2",
-    "olmo3": "olmo.olmo3",
-    "olmo_hybrid": "recurrent.olmo_hybrid",
-    "olmoe": "mixtral.olmoe",
-    "openai-gpt": "gpt.openai_gpt",
-    "opt": "opt.opt",
-    "paddleocr_vl_text": "kin.ernie4_5",
-    "pegasus": "bart.pegasus:conditional",
-    "pegasus_x": "bart.pegasus_x:conditional",
-    "perceiver": "perceiver.perceiver:masked",
-    "persimmon": "persimmon.persimmon",
-    "phi": "phi.phi",
-    "phi3": "phi.phi3",
-    "phi4_multimodal": "phi.phi4_multimodal",
-    "phimoe": "mixtral.phimoe",
-    "plbart": "bart.bart:conditional",
-    "prophetnet": "prophetnet.prophetnet:conditional",
-    "qwen2": "qwen.qwen2",
-    "qwen2_5_omni_text": "qwen.qwen2_5_omni",
-    "qwen2_5_vl_text": "qwen.qwen2_vl",
-    "qwen2_moe": "qwen_moe.qwen2_moe",
-    "qwen2_vl_text": "qwen.qwen2_vl",
-    "qwen3": "qwen.qwen3",
-    "qwen3_5": "qwen_next.qwen3_5",
-    "qwen3_5_moe": "qwen_next.qwen3_5_moe",
-    "qwen3_5_moe_text": "qwen_next.qwen3_5_moe_text",
-    "qwen3_5_text": "qwen_next.qwen3_5_text",
-    "qwen3_moe": "qwen_moe.qwen3_moe",
-    "qwen3_next": "qwen_next.qwen3_next",
-    "qwen3_omni_moe_text": "qwen_moe.qwen3_omni_moe_text",
-    "qwen3_vl_moe_text": "qwen_moe.qwen3_vl_moe_text",
-    "qwen3_vl_text": "qwen.qwen3_vl",
-    "qwen4_exp": "qwen4.qwen4_exp",
-    "qwen4_exp_text": "qwen4.qwen4_exp_text",
-    "recurrent_gemma": "recurrent.recurrent_gemma",
-    "reformer": "longrange.reformer",
-    "rembert": "electra.rembert:masked",
-    "roberta": "bert.roberta:masked",
-    "roberta-prelayernorm": "bert.roberta_prelayernorm:masked",
-    "roc_bert": "electra.roc_bert:masked",
-    "roformer": "electra.roformer:masked",
-    "rwkv": "recurrent.rwkv",
-    "sarvam_mla": "deepseek.sarvam_mla",
-    "sarvam_moe": "glm_moe.sarvam_moe",
-    "seamless_m4t": "translation.seamless:conditional",
-    "seamless_m4t_v2": "translation.seamless:conditional",
-    "seed_oss": "kin.seed_oss",
-    "smollm3": "llama.smollm3",
-    "solar_open": "glm_moe.solar_open",
-    "speech_to_text": "speech.speech_to_text:conditional",
-    "squeezebert": "compact.squeezebert:masked",
-    "stablelm": "stablelm.stablelm",
-    "starcoder2": "starcoder.starcoder2",
-    "switch_transformers": "t5.switch:conditional",
-    "t5": "t5.t5:conditional",
-    "t5gemma": "t5gemma.t5gemma:conditional",
-    "t5gemma2": "t5gemma.t5gemma2:conditional",
-    "tapas": "bert.tapas:masked",
-    "trocr": "decoders.trocr",
-    "ultrabert": "modernbert.ultrabert:masked",
-    "ultravbert": "modernbert.ultravbert:masked",
-    "umt5": "t5.umt5:conditional",
-    "vaultgemma": "gemma.vaultgemma",
-    "voxtral_realtime_text": "audio.voxtral_realtime",
-    "whisper": "speech.whisper:conditional",
-    "xglm": "opt.xglm",
-    "xlm": "xlm.xlm:masked",
-    "xlm-roberta": "bert.roberta:masked",
-    "xlm-roberta-xl": "bert.xlm_roberta_xl:masked",
-    "xlnet": "xlm.xlnet",
-    "xlstm": "recurrent.xlstm",
-    "xmod": "bert.xmod:masked",
-    "yoso": "longrange.yoso:masked",
-    "youtu": "minicpm.youtu",
-    "zamba": "zamba.zamba",
-    "zamba2": "zamba.zamba2",
-    "zaya": "zaya.zaya",
+_CAUSAL = """
+bart: trocr
+bert: bert-generation git
+bloom: bloom mpt
+blt: blt
+cohere: cohere cohere2 cohere2_moe
+deepseek: axk1 axk2 deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4 kimi_k2=deepseek_v3
+deepseek: sarvam_mla
+dense: apertus apertus1p5_text=apertus bitnet doge helium jais2 minicpm3 moshi nanochat persimmon
+dense: seed_oss stablelm starcoder2 youtu
+dots: dots1 dots3_note dots3_note_text=dots3_text
+ernie: ernie4_5 ernie4_5_moe paddleocr_vl_text=ernie4_5
+exaone: exaone exaone4 exaone_moe
+falcon: falcon falcon_h1
+gemma: gemma gemma2 gemma3_text=gemma3 gemma3n_text=gemma3n vaultgemma
+gemma4: gemma4_text=gemma4 gemma4_unified_assistant=assistant gemma4_unified_text=unified
+glm: glm glm4 glm4_moe glm4_moe_lite glm4v_moe_text glm4v_text=glm4v glm5_next_text=glm5_next
+glm: glm_moe_dsa glm_ocr_text=glm_ocr sarvam_moe solar_open
+gpt: codegen=gptj ctrl gpt-sw3=gpt2 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gptj
+gpt: openai-gpt
+granite: granite granite_swa granitemoe granitemoe_swa granitemoehybrid granitemoeshared
+granite: hyperclovax
+hunyuan: hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4 hy_v4_vl_text=hy_v4_vl
+inkling: inkling2_loop_text inkling2_text inkling_text
+kimi: bailing_hybrid kimi_linear
+lfm: lfm2 lfm2_moe lfm3
+llama: arcee cwm diffllama emu3_text_model=emu3 internlm3 iquestcoder llama llama4_text
+llama: mllama_text_model=mllama smollm3
+longformer: reformer
+looped: dory hrm_text
+mamba: bamba falcon_mamba=mamba jamba mamba mamba2
+minimax: minimax minimax_m1=minimax_text_01 minimax_m2 minimax_m3_vl_text=minimax_m3
+minimax: minimax_text_01
+mistral: ministral ministral3 mistral mixtral voxtral_realtime_text=voxtral_realtime
+modernbert: modernbert-decoder
+moe: aria_text dbrx jetmoe longcat_flash zaya
+musicgen: musicgen_decoder=musicgen musicgen_melody_decoder=musicgen_melody
+nemotron: nemotron nemotron_h
+olmo: flex_olmo olmo olmo2 olmo3 olmo_hybrid olmoe
+opt: biogpt cpmant opt xglm
+phi: phi phi3 phi4_multimodal phimoe
+qwen: kolibri1 lara_mini mellum qwen2 qwen2_5_omni_text=qwen2_5_omni qwen2_5_vl_text=qwen2_vl
+qwen: qwen2_moe qwen2_vl_text=qwen2_vl qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text
+qwen: qwen3_vl_text=qwen3_vl
+qwen4: qwen4_exp qwen4_exp_text
+qwen_next: qwen3_5 qwen3_5_moe qwen3_5_moe_text qwen3_5_text qwen3_next
+recurrent: recurrent_gemma rwkv xlstm
+windowed_moe: afmoe beam flint gpt_oss laguna mimo_v2_flash
+xlnet: xlnet
+zamba: zamba zamba2
+"""
+_MASKED = """
+bert: bert big_bird camembert=roberta data2vec-text=roberta distilbert ernie ibert layoutlm luke
+bert: megatron-bert mpnet roberta roberta-prelayernorm tapas xlm-roberta=roberta xlm-roberta-xl
+bert: xmod
+deberta: deberta deberta-v2
+electra: albert electra rembert roc_bert roformer
+esm: esm esmc
+longformer: fnet longformer mra nystromformer yoso
+mobilebert: convbert mobilebert squeezebert
+modernbert: eurobert gte jina_embeddings_v3=jina_v3 modernbert modernvbert neomme nomic_bert
+modernbert: ultrabert ultravbert
+perceiver: perceiver
+xlnet: flaubert=xlm funnel xlm
+"""
+_CONDITIONAL = """
+bart: bart bigbird_pegasus blenderbot=pegasus blenderbot-small led mbart mvp pegasus pegasus_x
+bart: plbart=bart prophetnet
+encoder_decoder: encoder-decoder
+kimi: kimi_k25
+musicgen: musicgen musicgen_melody
+speech: moonshine speech_to_text whisper
+t5: longt5 mt5 switch_transformers t5 umt5
+t5gemma: t5gemma t5gemma2
+translation: fsmt m2m_100=m2m marian nllb-moe seamless_m4t=seamless seamless_m4t_v2=seamless
+"""
+"""The types that each file describes, by what their class usually counts.
+
+A type's function has its name, or the one that stands behind ``=``.
+"""
+
+
+def _functions(table: str) -> dict[str, str]:
+    """model_type -> ``file.function``."""
+    lines = (line.split(": ") for line in table.split("\n") if line)
+    words = ((file, *word.split("=")) for file, types in lines for word in types.split())
+    return {type_: f"{file}.{(*name, type_.replace('-', '_'))[0]}" for file, type_, *name in words}
+
+
+_TABLES: dict[Task, dict[str, str]] = {
+    "causal": _functions(_CAUSAL),
+    "masked": _functions(_MASKED),
+    "conditional": _functions(_CONDITIONAL),
 }
-"""model_type -> ``file.function``, and after a colon the usual task where it is not causal."""
 
-TYPES = OWN | {type_: f"composite.{head}" for type_, head in WRAPPERS.items()}
-"""The same of every type that is known."""
-
-CLASSES: dict[str, str] = {
-    "hunyuandensev1": "hunyuan_v1_dense",
-    "hunyuanmoev1": "hunyuan_v1_moe",
-    "speech2text": "speech_to_text",
+TYPES = {
+    **{type_: function for table in _TABLES.values() for type_, function in table.items()},
+    **dict.fromkeys(WRAPPERS, "composite.whole"),
 }
-"""Class names without their ending, in lower case, of types that are called otherwise."""
+"""model_type -> ``file.function`` of every type that is known."""
+
+USUAL: dict[str, Task] = {
+    **{type_: task for task, table in _TABLES.items() for type_ in table},
+    **{type_: wrapper.task for type_, wrapper in WRAPPERS.items()},
+}
+"""model_type -> what its class usually counts."""
 
 
 def family(type_: str) -> Callable[[Config], Tree]:
     """From a config of a type to its description; the family's module is imported only now."""
-    module, _, name = TYPES[type_].partition(":")[0].partition(".")
+    module, _, name = TYPES[type_].partition(".")
     function: Callable[[Config], Tree] = getattr(import_module(f"{__name__}.{module}"), name)
     return function
+
+
+def alike(a: str, b: str) -> bool:
+    """Whether one function describes both types, and ties their heads by the same flag."""
+    heads = [WRAPPERS[type_].head if type_ in WRAPPERS else None for type_ in (a, b)]
+    return TYPES[a] == TYPES[b] and heads[0] == heads[1]

@@ -1,26 +1,34 @@
-"""BART and its kin: two stacks as in arXiv:1706.03762, learned or sinusoidal positions."""
+"""BART and its successors: two stacks as in arXiv:1706.03762, learned or sinusoidal positions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import n_layers
-from txcalc.sources.readers.seq2seq import Made, Side, described, stack
-
-SINUSOIDAL: Tree = {"kind": "sinusoidal"}
+from txcalc.sources.readers.parts import global_projections, learned, mha, plain
+from txcalc.sources.readers.seq2seq import (
+    IDLE,
+    SINUSOIDAL,
+    Made,
+    Side,
+    by_bart,
+    described,
+    side_layer,
+    side_layers,
+    stack,
+    two_stacks,
+    without_encoder,
+)
+from txcalc.sources.readers.trees import dense, given, layer_norm, lookup, tensor
 
 
 def bart(c: Config) -> Tree:
     """arXiv:1910.13461: norms behind each sub-layer; two rows of positions that no token uses."""
-    return two_stacks(c, placement="post", embedding_norm="layer", positions=learned(c, unused=2))
+    return two_stacks(c, placement="post", embedding_norm="layer", positions=learned(c, 2))
 
 
 def mbart(c: Config) -> Tree:
     """arXiv:2001.08210: norms before each sub-layer and after the last."""
-    return two_stacks(c, embedding_norm="layer", final_norm="layer", positions=learned(c, unused=2))
+    return two_stacks(c, embedding_norm="layer", final_norm="layer", positions=learned(c, 2))
 
 
 def mvp(c: Config) -> Tree:
@@ -37,152 +45,102 @@ def pegasus(c: Config) -> Tree:
 
 
 def blenderbot_small(c: Config) -> Tree:
-    """BART's layers without rows of positions to spare."""
+    """BART's layers without unused rows of positions."""
     return two_stacks(c, placement="post", embedding_norm="layer", positions=learned(c))
 
 
 def pegasus_x(c: Config) -> Tree:
-    """arXiv:2208.04347: the encoder sees its own block of tokens and a few global ones."""
+    """arXiv:2208.04347: the encoder attends to its own block and a few global tokens."""
     c.only("conditional", "body")
     c.ignore("block_size", "stagger_local_blocks")
     n_global = c.size("num_global_tokens", default=32)
-    norm = {"use": "norm", "dims": ["d_model"]}
     return two_stacks(
-        c,
-        final_norm="layer",
-        bias=False,
-        logits_bias=False,
-        encoder={"tensors": {"global_norm": norm, "global_norm_bias": norm}, "partial": True},
-        tensors={"global": {"use": "lookup", "dims": [n_global, "d_model"]}},
-    )
+        c, final_norm="layer", bias=False, logits_bias=False,
+        encoder={"tensors": layer_norm("global_norm"), "partial": True},
+        tensors={"global": lookup(n_global)},
+    )  # fmt: skip
 
 
 def bigbird_pegasus(c: Config) -> Tree:
-    """arXiv:2007.14062: the encoder sees blocks near by, at both ends and drawn at random."""
+    """arXiv:2007.14062: the encoder attends to blocks near by, at both ends, at random."""
     kinds = ("block_sparse", "original_full")
     kind = c.word("attention_type", default="block_sparse", known=kinds)
     c.ignore("block_size", "num_random_blocks")
     if c.task == "causal":
         c.ignore("tie_word_embeddings")
     return two_stacks(
-        c,
-        final_norm="layer",
-        positions=learned(c),
-        bias=c.flag("use_bias", default=False),
-        encoder=given(partial=kind == "block_sparse"),
-        tied=False if c.task == "causal" else None,
-    )
+        c, final_norm="layer", positions=learned(c), bias=c.flag("use_bias", default=False),
+        encoder=given(partial=kind == "block_sparse"), tied=False if c.task == "causal" else None,
+    )  # fmt: skip
 
 
 def led(c: Config) -> Tree:
-    """arXiv:2004.05150: the encoder sees a window, and some tokens everything, by other weights."""
+    """arXiv:2004.05150: windows in the encoder, and other weights for global tokens."""
     c.only("conditional", "body")
     c.ignore("attention_window")
-    whole: Tree = {}
-    for name in ("global_q", "global_k", "global_v"):
-        whole[name] = {"use": "matmul", "dims": ["d_model", "d_model"]}
-        whole[f"{name}_bias"] = {"use": "bias", "dims": ["d_model"]}
 
     def made(side: Side) -> Made:
-        block = layer(c, side, placement="post")
+        block = side_layer(c, side, placement="post")
         if side == "encoder":
-            block |= {"tensors": whole, "partial": True}
-        n_positions = c.size(f"max_{side}_position_embeddings")
-        positions = {"kind": "learned", "n_positions": n_positions}
-        return {side: block}, stack(
-            count(c, side), side, positions=positions, embedding_norm="layer"
-        )
+            block |= {"tensors": global_projections(), "partial": True}
+        rows = c.size(f"max_{side}_position_embeddings")
+        fields = {"positions": {"kind": "learned", "n_positions": rows}, "embedding_norm": "layer"}
+        return {side: block}, stack(side_layers(c, side), side, **fields)
 
-    context = c.size("max_decoder_position_embeddings")
-    return usual_keys(c, made, context=context, logits_bias=True)
+    return by_bart(c, made, context=c.size("max_decoder_position_embeddings"))
 
 
-def two_stacks(
-    c: Config,
-    *,
-    placement: str = "pre",
-    positions: Tree = SINUSOIDAL,
-    embedding_norm: str = "none",
-    final_norm: str = "none",
-    bias: bool = True,
-    logits_bias: bool = True,
-    encoder: Tree | None = None,
-    alias: Side = "encoder",
-    **more: Any,
-) -> Tree:
-    """``encoder`` is added to the encoder's blocks."""
-
-    def made(side: Side) -> Made:
-        own = layer(c, side, placement=placement, bias=bias, alias=alias)
-        if side == "encoder":
-            own |= encoder or {}
-        fields = given(positions=positions, embedding_norm=embedding_norm, final_norm=final_norm)
-        return {side: own}, stack(count(c, side, alias), side, **fields)
-
-    return usual_keys(c, made, logits_bias=logits_bias, **more)
+def trocr(c: Config) -> Tree:
+    """arXiv:2109.10282: BART's decoder behind an image encoder, whose states may be wider."""
+    c.only("causal")
+    learns = c.flag("use_learned_position_embeddings", default=True)
+    norm = "layer" if c.flag("layernorm_embedding", default=True) else "none"
+    d_model, context = c.size("d_model", "hidden_size"), c.size("max_position_embeddings")
+    block = side_layer(c, "decoder", placement="post", alias="decoder")
+    block = without_encoder(block, d_model, c.maybe("cross_attention_hidden_size"))
+    positions = learned(c, 2) if learns else SINUSOIDAL
+    count = side_layers(c, "decoder", "decoder")
+    return {
+        "d_model": d_model,
+        "vocab": c.size("vocab_size"),
+        "context": context,
+        "blocks": {"decoder": block},
+        "layers": stack(count, "decoder", positions=positions, embedding_norm=norm),
+        "head": {"tied": c.flag("tie_word_embeddings", default=True)},
+        "notes": [IDLE],
+    }
 
 
-def usual_keys(
-    c: Config,
-    made: Callable[[Side], Made],
-    *,
-    vocab: int | None = None,
-    context: int | None = None,
-    tied: bool | None = None,
-    logits_bias: bool = False,
-    one_table: bool = False,
-    tensors: Tree | None = None,
-) -> Tree:
-    """The usual keys; ``logits_bias`` is a row of zeros that checkpoints keep beside the head."""
-    c.ignore(*_OLD)
-    if logits_bias and c.task == "conditional":
-        tensors = (tensors or {}) | {"final_logits_bias": {"use": "buffer", "dims": ["vocab"]}}
+def prophetnet(c: Config) -> Tree:
+    """arXiv:2001.04063: ``ngram`` streams beside the main one, which no part describes."""
     if c.task == "causal":
-        c.ignore("num_hidden_layers", "num_attention_heads")
-        c.ignore_all("encoder_")
+        c.ignore_all("encoder_", "num_encoder_")
+        c.ignore("num_attention_heads")
+
+    def made(side: Side) -> Made:
+        count = n_layers(c, f"num_{side}_layers")
+        fields = {"positions": learned(c), "embedding_norm": "layer"}
+        return {side: _prophetnet(c, side)}, stack(count, side, **fields)
+
+    tied = c.flag("tie_word_embeddings", default=True)
+    tensors = {"ngram": lookup(c.size("ngram", default=2))}
+    if c.task == "causal" and not tied:
+        tensors["shared"] = tensor("lookup", "vocab", "d_model")
     return described(
-        c,
-        made,
-        d_model=c.size("d_model", "hidden_size"),
-        vocab=vocab or c.size("vocab_size"),
-        context=context or c.size("max_position_embeddings"),
-        tied=c.flag("tie_word_embeddings", default=True) if tied is None else tied,
-        one_table=one_table,
-        tensors=tensors or {},
-    )
+        c, made, d_model=c.size("hidden_size"), vocab=c.size("vocab_size"), tied=tied,
+        context=c.size("max_position_embeddings"), tensors=tensors,
+    )  # fmt: skip
 
 
-def layer(
-    c: Config,
-    side: Side,
-    *,
-    placement: str = "pre",
-    bias: bool = True,
-    alias: Side = "encoder",
-) -> Tree:
-    """A layer of one side; the keys without a side are other names of the ``alias`` side's."""
-    names = [f"{side}_attention_heads", *(["num_attention_heads"] if side == alias else [])]
-    part = {"kind": "mha", "n_heads": c.size(*names), **given(bias=bias)}
-    cross = {"cross_attention": part} if side == "decoder" else {}
-    ffn = {"kind": "plain", "d_ff": c.size(f"{side}_ffn_dim"), "bias": True}
-    shape = {"norm": "layer", "placement": placement}
-    return {**shape, "attention": part, **cross, "ffn": ffn}
-
-
-def count(c: Config, side: Side, alias: Side = "encoder") -> int:
-    """The layers of one side."""
-    return n_layers(c, f"{side}_layers", *(["num_hidden_layers"] if side == alias else []))
-
-
-def learned(c: Config, *, unused: int = 0) -> Tree:
-    """A table of positions; some have rows at the start that no token uses."""
-    return {"kind": "learned", "n_positions": c.size("max_position_embeddings") + unused}
-
-
-_OLD = (
-    "normalize_before", "normalize_embedding", "add_bias_logits", "add_final_layer_norm",
-    "static_position_embeddings", "extra_pos_embeddings", "classif_dropout", "output_past",
-    "force_bos_token_to_be_generated", "do_blenderbot_90_layernorm", "layernorm_variant",
-    "encoder_layerdrop", "decoder_layerdrop",
-)  # fmt: skip
-"""Keys that today's classes do not read."""
+def _prophetnet(c: Config, side: Side) -> Tree:
+    """The decoder scores distances by a projection of its own; FFNs have a width for each side."""
+    aliases = ["num_attention_heads"] if side == "encoder" else []
+    heads = c.size(f"num_{side}_attention_heads", *aliases)
+    part, ffn = mha(heads, bias=True), plain(c, width=f"{side}_ffn_dim", bias=True)
+    block = {"norm": "layer", "placement": "post", "attention": part, "ffn": ffn}
+    if side == "encoder":
+        return block
+    wide = c.size("num_buckets", default=32) * heads
+    cross = c.flag("add_cross_attention", default=True)
+    block |= given(cross_attention=part if cross else None)
+    return block | {"tensors": dense("distances", wide, "d_model"), "partial": True}

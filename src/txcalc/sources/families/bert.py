@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.encoder import (
-    SECOND_BIAS,
-    dense,
-    encoder,
-    labels,
-    layer,
-    learned,
-    lookup,
-    norm,
-)
+from txcalc.sources.readers.encoder import SECOND_BIAS, encoder, labels, layer, token_types
+from txcalc.sources.readers.layers import decoder, n_layers
+from txcalc.sources.readers.parts import learned, mha, plain
+from txcalc.sources.readers.trees import dense, given, layer_norm, lookup, noted, tensor
 
 
 def bert(c: Config) -> Tree:
@@ -24,10 +18,9 @@ def bert(c: Config) -> Tree:
 
 def ernie(c: Config) -> Tree:
     """arXiv:1907.12412: BERT with a table of task types where the file wants one."""
-    tasks = {}
+    tasks: Tree = {}
     if c.flag("use_task_id", default=False):
-        rows = c.size("task_type_vocab_size", default=3)
-        tasks = {"task_types": lookup(rows)}
+        tasks["task_types"] = lookup(c.size("task_type_vocab_size", default=3))
     c.ignore("task_type_vocab_size")
     return _bert(c, layer(c), pretraining=labels(2), tensors=tasks)
 
@@ -40,7 +33,7 @@ def roberta(c: Config) -> Tree:
 def ibert(c: Config) -> Tree:
     """arXiv:2101.01321: RoBERTa in integers; an encoder only."""
     c.only("masked", "body")
-    c.ignore("quant_mode", "force_dequant")
+    c.ignore("quant_mode")
     return _bert(c, layer(c, decodes=False), context=_beyond_padding(c))
 
 
@@ -73,9 +66,9 @@ def xmod(c: Config) -> Tree:
     languages = c.words("languages")
     n = len(set(languages)) if languages is not None else 1
     adapter = dense("adapter_down", narrow, "d_model") | dense("adapter_up", "d_model", narrow)
-    tensors = {name: tensor | {"copies": n, "used": 1} for name, tensor in adapter.items() if n}
+    tensors = {name: row | {"copies": n, "used": 1} for name, row in adapter.items() if n}
     if c.flag("adapter_layer_norm", default=False):
-        tensors |= norm("adapter_norm")
+        tensors |= layer_norm("adapter_norm")
     block = layer(c, placement="pre" if before else "post", tensors=tensors)
     final_norm = "layer" if before else "none"
     return _bert(c, block, final_norm=final_norm, context=_beyond_padding(c))
@@ -101,41 +94,104 @@ def layoutlm(c: Config) -> Tree:
 def tapas(c: Config) -> Tree:
     """arXiv:2004.02349: BERT with seven tables of token types."""
     c.only("masked", "body")
-    for key in _TAPAS_ANSWERS:
-        c.ignore(key)
+    c.ignore("num_aggregation_labels", "aggregation_labels", "select_one_column")
     stated = c.sizes("type_vocab_sizes")
     sizes = [3, 256, 256, 2, 256, 256, 10] if stated is None else stated
     tables = {f"token_types_{i}": lookup(rows) for i, rows in enumerate(sizes) if rows}
     return encoder(c, layer(c), positions=learned(c), tensors=tables, untied=SECOND_BIAS)
 
 
-_TAPAS_ANSWERS = (
-    "positive_label_weight", "num_aggregation_labels", "aggregation_loss_weight",
-    "use_answer_as_supervision", "answer_loss_importance", "use_normalized_answer_loss",
-    "huber_loss_delta", "aggregation_temperature", "use_gumbel_for_cells", "answer_loss_cutoff",
-    "use_gumbel_for_aggregation", "average_approximation_function", "cell_selection_preference",
-    "max_num_rows", "max_num_columns", "average_logits_per_cell", "select_one_column",
-    "allow_empty_column_selection", "init_cell_selection_weights_to_zero", "aggregation_labels",
-    "reset_position_index_per_cell", "disable_per_token_loss", "no_aggregation_label_index",
-)  # fmt: skip
-"""Keys of TAPAS that say how answers are found and trained, and change no tensor."""
-
-
 def big_bird(c: Config) -> Tree:
-    """arXiv:2007.14062: BERT whose queries meet blocks of keys, some of them at random."""
-    c.ignore("block_size", "num_random_blocks", "rescale_embeddings")
+    """arXiv:2007.14062: BERT whose queries attend to blocks of keys, some at random."""
+    c.ignore("block_size", "num_random_blocks")
     kind = c.word("attention_type", default="block_sparse", known=("block_sparse", "original_full"))
     bias: bool | list[str] = True if c.flag("use_bias", default=True) else ["o"]
-    block = layer(c, bias=bias)
-    if kind == "block_sparse":
-        block["partial"] = True
+    block = layer(c, bias=bias) | given(partial=kind == "block_sparse")
     return _bert(c, block, pooled="always", pretraining=labels(2))
+
+
+def distilbert(c: Config) -> Tree:
+    """arXiv:1910.01108: BERT without token types and pooler."""
+    c.only("masked", "body")
+    c.ignore("sinusoidal_pos_embds", "tie_weights_")
+    block = {
+        "norm": "layer",
+        "placement": "post",
+        "attention": mha(c.size("n_heads", "num_attention_heads"), bias=True),
+        "ffn": plain(c, width="hidden_dim", bias=True),
+    }
+    return encoder(
+        c, block, n_layers(c, "n_layers", "num_hidden_layers"), positions=learned(c),
+        pooled="never", width=("dim", "hidden_size"),
+    )  # fmt: skip
+
+
+def mpnet(c: Config) -> Tree:
+    """arXiv:2004.09297: no token types, and a table of biases by distance for all layers."""
+    c.only("masked", "body")
+    buckets = c.size("relative_attention_num_buckets", default=32)
+    distances = {"distances": lookup(buckets, c.size("num_attention_heads"))}
+    return encoder(
+        c, layer(c, decodes=False), positions=learned(c), tensors=distances, untied=SECOND_BIAS
+    )
+
+
+def luke(c: Config) -> Tree:
+    """arXiv:2010.01057: entities beside words, with queries for each pair of the two kinds."""
+    c.only("masked", "body")
+    tensors: Tree = {}
+    if c.flag("use_entity_aware_attention", default=True):
+        for name in ("q_word_entity", "q_entity_word", "q_entity_entity"):
+            tensors |= dense(name, "d_model", "d_model")
+    block = layer(c, decodes=False, partial=True, tensors=tensors)
+    types = token_types(c)
+    entities, narrow = c.size("entity_vocab_size"), c.size("entity_emb_size")
+    around: Tree = {
+        "entities": lookup(entities, narrow),
+        "entity_positions": lookup(c.size("max_position_embeddings")),
+        **({"entity_types": lookup(types)} if types else {}),
+        **layer_norm("entity_norm"),
+    }
+    if narrow != c.size("hidden_size"):
+        around |= dense("entity_project", "d_model", narrow, bias=False)
+    tree = encoder(
+        c, block, positions=learned(c), token_types=types, pooled="always", tensors=around
+    )
+    if "head" in tree:
+        tree["tensors"] |= _entity_head(entities, narrow, tied=tree["head"]["tied"])
+        tree["head"]["tied"] = False
+    return tree
+
+
+def _entity_head(entities: int, narrow: int, *, tied: bool) -> Tree:
+    """The entities' own masked-LM head; a tied one has their table, as the words' never has."""
+    tensors = dense("entity_transform", narrow, "d_model")
+    tensors |= layer_norm("entity_transform_norm", narrow) | {
+        "entity_bias": tensor("bias", entities)
+    }
+    output = dense("entity_output", entities, narrow, bias=False) | SECOND_BIAS
+    return tensors if tied else tensors | output
+
+
+def git(c: Config) -> Tree:
+    """arXiv:2205.14100: a decoder of BERT's layers, with images as a prefix; a head of its own."""
+    c.only("causal", "body")
+    if c.has("num_image_with_embedding"):
+        c.unsupported("an embedding for each image of several (num_image_with_embedding)")
+    c.ignore("num_image_with_embedding", "vision_config")
+    attend = mha(c.size("num_attention_heads"), bias=True)
+    block = {"norm": "layer", "placement": "post", "attention": attend, "ffn": plain(c, bias=True)}
+    tree = decoder(
+        c, {"decoder": block}, n_layers(c), tied=False, positions=learned(c), head_bias=True,
+        embedding_norm="layer", final_norm="none", scope="text",
+    )  # fmt: skip
+    return noted(tree, "left out: the image encoder, and what joins it")
 
 
 def _bert(c: Config, block: Tree, *, types: int = 2, **more: Any) -> Tree:
     c.only("causal", "masked", "body")
     return encoder(
-        c, block, positions=learned(c), token_types=c.count("type_vocab_size", default=types),
+        c, block, positions=learned(c), token_types=token_types(c, types),
         **{"untied": SECOND_BIAS, **more},
     )  # fmt: skip
 

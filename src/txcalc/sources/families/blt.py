@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import n_layers
 from txcalc.sources.readers.seq2seq import stack
+from txcalc.sources.readers.trees import given, tensor
 
 LEVELS = ("patcher", "encoder", "global", "decoder")
 
@@ -39,20 +39,15 @@ def _block(c: Config) -> Tree:
     """Llama's layer at the width of its level."""
     d_model, d_ff = c.size("hidden_size"), _d_ff(c)
     tensors = _attention(c, "")
-    for name, shape in {
-        "gate": [d_ff, d_model],
-        "up": [d_ff, d_model],
-        "down": [d_model, d_ff],
-    }.items():
-        tensors[name] = {"use": "matmul", "dims": shape}
-    for name in ("attention_norm", "ffn_norm"):
-        tensors[name] = {"use": "norm", "dims": [d_model]}
+    tensors |= {name: tensor("matmul", d_ff, d_model) for name in ("gate", "up")}
+    tensors["down"] = tensor("matmul", d_model, d_ff)
+    tensors |= {name: tensor("norm", d_model) for name in ("attention_norm", "ffn_norm")}
     return {"norm": "none", "tensors": tensors, "partial": True}
 
 
 def _d_ff(c: Config) -> int:
     """The file's, else 8/3 of the width."""
-    c.ignore("head_dim", "sliding_window", "dropout", "encoder_cross_output_size")
+    c.ignore("head_dim", "sliding_window", "encoder_cross_output_size")
     derived = c.null("intermediate_size") or c.type == "blt_local_encoder"
     return c.maybe("intermediate_size") or (
         8 * c.size("hidden_size") // 3 if derived else c.size("intermediate_size")
@@ -65,7 +60,7 @@ def _attention(c: Config, prefix: str) -> Tree:
     queries, keys = heads * width, c.size("num_key_value_heads", default=heads) * width
     shapes = {"q": [queries, d_model], "k": [keys, d_model], "v": [keys, d_model]}
     shapes["o"] = [d_model, queries]
-    return {f"{prefix}{name}": {"use": "matmul", "dims": dims} for name, dims in shapes.items()}
+    return {f"{prefix}{name}": tensor("matmul", *dims) for name, dims in shapes.items()}
 
 
 def _between(c: Config, parts: dict[str, Config]) -> Tree:
@@ -78,7 +73,7 @@ def _between(c: Config, parts: dict[str, Config]) -> Tree:
     groups = c.sizes("encoder_hash_byte_group_size") or range(3, 9)
     functions = c.size("encoder_hash_byte_group_nb_functions", default=1)
     rows = c.size("encoder_hash_byte_group_vocab", default=500002) * functions * len(groups)
-    tensors["byte_groups"] = {"use": "lookup", "dims": [rows, wide]}
+    tensors["byte_groups"] = tensor("lookup", rows, wide)
     shapes = {
         "encoder_patches": [wide * encoder.size("cross_attn_k", default=2), wide],
         "decoder_patches": [
@@ -92,16 +87,16 @@ def _between(c: Config, parts: dict[str, Config]) -> Tree:
     if "patcher" in parts:
         patcher = parts["patcher"]
         shapes["patcher_head"] = [patcher.size("vocab_size"), patcher.size("hidden_size")]
-        tensors["patcher_tokens"] = {"use": "lookup", "dims": shapes["patcher_head"]}
-        tensors["patcher_norm"] = {"use": "norm", "dims": shapes["patcher_head"][1:]}
-    tensors |= {name: {"use": "matmul", "dims": dims} for name, dims in shapes.items()}
+        tensors["patcher_tokens"] = tensor("lookup", *shapes["patcher_head"])
+        tensors["patcher_norm"] = tensor("norm", *shapes["patcher_head"][1:])
+    tensors |= {name: tensor("matmul", *dims) for name, dims in shapes.items()}
     encoder.ignore("hidden_size_global")
-    return tensors | {"decoder_norm": {"use": "norm", "dims": [narrow]}}
+    return tensors | {"decoder_norm": tensor("norm", narrow)}
 
 
 def _across(c: Config, prefix: str, *, every: bool) -> Tree:
     """Cross-attention between bytes and patches, in every layer or once, with norms of its own."""
     all_layers = c.flag("cross_attn_all_layers", default=every)
     copies = n_layers(c) if all_layers else 1
-    norms = {f"{prefix}{n}_norm": {"use": "norm", "dims": [c.size("hidden_size")]} for n in "qk"}
+    norms = {f"{prefix}{n}_norm": tensor("norm", c.size("hidden_size")) for n in "qk"}
     return {name: t | {"copies": copies} for name, t in (_attention(c, prefix) | norms).items()}

@@ -1,24 +1,18 @@
-"""DeBERTa: a position meets a content in products of their own."""
+"""DeBERTa: products of their own score a position against a content."""
 
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.encoder import (
-    SECOND_BIAS,
-    dense,
-    encoder,
-    layer,
-    learned,
-    lookup,
-    norm,
-)
+from txcalc.sources.readers.encoder import SECOND_BIAS, encoder, layer, token_types
+from txcalc.sources.readers.parts import learned
+from txcalc.sources.readers.trees import dense, layer_norm, lookup
 
 
 def deberta(c: Config) -> Tree:
     """arXiv:2006.03654: no bias of the keys; with relative attention, projections of positions."""
-    meets = _meetings(c)
-    tensors = dense("position_k", "d_model", "d_model", bias=False) if "c2p" in meets else {}
-    tensors |= dense("position_q", "d_model", "d_model") if "p2c" in meets else {}
+    pairs = _pairs(c)
+    tensors = dense("position_k", "d_model", "d_model", bias=False) if "c2p" in pairs else {}
+    tensors |= dense("position_q", "d_model", "d_model") if "p2c" in pairs else {}
     if c.flag("talking_head", default=False):
         heads = c.size("num_attention_heads")
         tensors |= dense("talking_logits", heads, heads, bias=False)
@@ -33,32 +27,30 @@ def deberta_v2(c: Config) -> Tree:
     heads, width = c.size("num_attention_heads"), c.size("hidden_size")
     if c.size("attention_head_size", default=width // heads) * heads != width:
         c.refuse("attention_head_size", f"times {heads} heads is not hidden_size {width}")
-    meets = [] if c.flag("share_att_key", default=False) else _meetings(c)
-    tensors = dense("position_k", "d_model", "d_model") if "c2p" in meets else {}
-    tensors |= dense("position_q", "d_model", "d_model") if "p2c" in meets else {}
+    pairs = [] if c.flag("share_att_key", default=False) else _pairs(c)
+    tensors = dense("position_k", "d_model", "d_model") if "c2p" in pairs else {}
+    tensors |= dense("position_q", "d_model", "d_model") if "p2c" in pairs else {}
     buckets = int(c.number("position_buckets", default=-1))
     around = _distances(c, 2 * (buckets if buckets > 0 else _reach(c)))
     if "layer_norm" in _parted(c.word("norm_rel_ebd", default="none")):
-        around |= norm("distances_norm")
+        around |= layer_norm("distances_norm")
     kernel = c.count("conv_kernel_size", default=0)
     groups = c.size("conv_groups", default=1)
     if width % groups:
         c.refuse("conv_groups", f"hidden_size {width} is no multiple of {groups}")
-    c.ignore("conv_act")
     if kernel:
-        around |= dense("conv", "d_model", width // groups * kernel) | norm("conv_norm")
+        around |= dense("conv", "d_model", width // groups * kernel) | layer_norm("conv_norm")
     return _deberta(c, layer(c, decodes=False, tensors=tensors), around)
 
 
 def _deberta(c: Config, block: Tree, around: Tree, *, partial: bool = False) -> Tree:
     """The encoder around a block; what its positions cost is no part's, so it is partial."""
     c.only("masked", "body")
-    c.ignore("pooler_dropout", "pooler_hidden_act", "pooler_hidden_size", "max_relative_positions")
-    c.ignore("pos_att_type", "position_buckets", "padding_idx")
+    c.ignore("pooler_hidden_size", "max_relative_positions", "pos_att_type", "position_buckets")
     if partial or c.flag("relative_attention", default=False):
         block["partial"] = True
     legacy = c.flag("legacy", default=True)
-    types, biased = c.count("type_vocab_size", default=0), _biased(c)
+    types, biased = token_types(c, 0), _biased(c)
     width = c.size("hidden_size")
     narrow = c.size("embedding_size", default=width)
     more: Tree = {"positions": learned(c) if biased else None, "token_types": types}
@@ -78,7 +70,7 @@ def _distances(c: Config, rows: int) -> Tree:
     return {"distances": lookup(rows)} if c.flag("relative_attention", default=False) else {}
 
 
-def _meetings(c: Config) -> list[str]:
+def _pairs(c: Config) -> list[str]:
     """Which of content to position and position to content there are."""
     if not c.flag("relative_attention", default=False):
         return []

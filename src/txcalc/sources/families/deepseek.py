@@ -1,51 +1,39 @@
-"""DeepSeek-V2 and V3, and models of their shape: GLM-5, GLM-4.7-Flash, Kimi-K2, A.X, Sarvam."""
+"""DeepSeek-V2 to V4, and models of their shape: A.X, Sarvam."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from txcalc.sources.readers.common import glu, text_model
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.latent import dense_first, experts, ffns, indexer, latent, modules
+from txcalc.sources.readers.latent import indexer, latent, latent_decoder
 from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
-
-INDEXERS = {"full": "full", "shared": "shared"}
+from txcalc.sources.readers.mixtures import routed, unknown_modules
+from txcalc.sources.readers.trees import tensor
 
 
 def deepseek_v2(c: Config) -> Tree:
     """arXiv:2405.04434: latent attention, shared experts, the first layers dense."""
     bias = c.flag("mlp_bias", default=False)
     attend = latent(c, q_default=1536)
-    return _model(
+    return latent_decoder(
         c, {"latent": attend}, dense=0, bias=bias, shared=2, router_bias=False, needs_top_k=False
     )
 
 
 def deepseek_v3(c: Config) -> Tree:
     """arXiv:2412.19437: experts balanced by a buffer, and modules for further tokens."""
-    return _model(c, {"latent": latent(c, q_default=1536)}, dense=3)
+    return latent_decoder(c, {"latent": latent(c, q_default=1536)}, dense=3)
 
 
 def sarvam_mla(c: Config) -> Tree:
     """Sarvam-105B: DeepSeek-V3 without a query latent, one dense layer."""
-    return _model(c, {"latent": latent(c)}, dense=1)
-
-
-def glm4_moe_lite(c: Config) -> Tree:
-    """GLM-4.7-Flash: DeepSeek-V3's shape, one dense layer unless they are listed."""
-    if not c.has("mlp_layer_types") and c.count("first_k_dense_replace", default=1) != 1:
-        c.unsupported("a first_k_dense_replace other than 1 in this type")
-    attend = latent(c, q_default=768, rope=("qk_rope_head_dim", "head_dim"))
-    return _model(c, {"latent": attend}, dense=1, listed=True)
+    return latent_decoder(c, {"latent": latent(c)}, dense=1)
 
 
 def axk1(c: Config) -> Tree:
     """A.X-K1: DeepSeek-V3 with a norm after each mixture."""
-    tree = _model(c, {"latent": latent(c, q_default=1536)}, dense=1, listed=True)
+    tree = latent_decoder(c, {"latent": latent(c, q_default=1536)}, dense=1, listed=True)
     for block in tree["blocks"].values():
         if block["ffn"]["kind"] == "moe":
-            block["tensors"] = {"after_moe": {"use": "norm", "dims": ["d_model"]}}
+            block["tensors"] = {"after_moe": tensor("norm", "d_model")}
     return tree
 
 
@@ -53,82 +41,116 @@ def deepseek_v32(c: Config) -> Tree:
     """arXiv:2512.02556: DeepSeek-V3 with an indexer in every layer."""
     attend = latent(c, q_default=1536, indexer=indexer(c, heads=64))
     c.ignore("layer_types", "mlp_bias")
-    return _model(c, {"full": attend}, dense=3, listed=True)
-
-
-def glm_moe_dsa(c: Config) -> Tree:
-    """GLM-5 (arXiv:2602.15763): an indexer whose choice the layers after it may share."""
-    count, index = n_layers(c), indexer(c, heads=32)
-    full = latent(c, q_default=2048, indexer=index)
-    shared = latent(c, q_default=2048, shared_top_k=index["index_top_k"])
-    c.ignore("layer_types", "mlp_bias")
-    mixers = {"full": full, "shared": shared}
-    return _model(c, mixers, index_types(c, count), dense=3, listed=True)
+    return latent_decoder(c, {"full": attend}, dense=3, listed=True)
 
 
 def axk2(c: Config) -> Tree:
     """A.X-K2: DeepSeek-V3.2 with a gate of the output, and norms gated by a narrow network."""
     attend = latent(c, q_default=384, indexer=indexer(c, heads=16), gate="query")
     c.ignore("layer_types", "mlp_bias")
-    tree = _model(c, {"full": attend}, dense=1, listed=True)
+    tree = latent_decoder(c, {"full": attend}, dense=1, listed=True)
     rank = c.size("gated_norm_rank", default=16)
     for block in tree["blocks"].values():
         gated = 2 if block["ffn"]["kind"] == "moe" else 1
         block["tensors"] = {
-            "norm_gate_down": {"use": "matmul", "dims": [rank, "d_model"], "copies": gated},
-            "norm_gate_up": {"use": "matmul", "dims": ["d_model", rank], "copies": gated},
+            "norm_gate_down": tensor("matmul", rank, "d_model", copies=gated),
+            "norm_gate_up": tensor("matmul", "d_model", rank, copies=gated),
         }
     return tree
 
 
-def kimi_k25(c: Config) -> Tree:
-    """Kimi-K2.5: DeepSeek-V3 beside a vision tower; its head is tied unless the file says not."""
-    if not c.has("tie_word_embeddings") and c.needed("text_config").has("tie_word_embeddings"):
-        c.refuse("tie_word_embeddings", "missing, but it is needed beside text_config's")
-    c.ignore("projection_hidden_size", "projection_layer_norm_eps")
-    c.ignore("ignore_index", "use_unified_vision_chunk", "video_placeholder")
-    return text_model(c, deepseek_v3, "the vision tower", tied=True)
+_ATTENTION = {
+    "sliding_attention": "sliding",
+    "compressed_sparse_attention": "sparse",
+    "heavily_compressed_attention": "heavy",
+}
+_RATIOS = {0: "sliding", 4: "sparse", 128: "heavy"}
+_MIXTURES = {"hash_moe": "hash", "moe": "moe"}
 
 
-def index_types(c: Config, count: int) -> list[str]:
-    """Which layers have an indexer: those listed, by a pattern of letters, or every so many."""
-    word = c.raw("index_topk_pattern")
-    c.ignore("index_topk_freq", "index_skip_topk_offset")
-    if not c.has("indexer_types") and isinstance(word, str):
-        if len(word) != count or set(word) - set("FS"):
-            c.refuse("index_topk_pattern", f"a word of {count} letters F and S is needed")
-        return ["full" if letter == "F" else "shared" for letter in word]
-    key = "indexer_types" if c.has("indexer_types") or word is None else "index_topk_pattern"
-    every = c.size("index_topk_freq", default=1)
-    offset = c.count("index_skip_topk_offset", default=2)
-    return kinds(
-        c, count, lambda i: "shared" if max(i - offset + 1, 0) % every else "full", key=key,
-        known=INDEXERS,
-    )  # fmt: skip
-
-
-def _model(
-    c: Config,
-    mixers: dict[str, Tree],
-    mixer_of: Sequence[str] = (),
-    *,
-    dense: int,
-    listed: bool = False,
-    bias: bool = False,
-    **mixture: Any,
-) -> Tree:
-    """A decoder of latent attention, with dense FFNs and mixtures.
-
-    ``dense`` is how many layers begin with a dense FFN by the type's default.
-    """
+def deepseek_v4(c: Config) -> Tree:
+    """DeepSeek-V4: windows beside compressed entries, and experts that a token's id picks first."""
     count = n_layers(c)
-    ffn_of = dense_first(c, count, dense, listed=listed)
-    routed = {"router_bias": "buffer", "biased": bias, **mixture}
-    networks = ffns(c, ffn_of, lambda: glu(c, bias=bias), lambda: experts(c, **routed))
-    fields = {name: {"attention": mixer} for name, mixer in mixers.items()}
-    blocks, layers = grid(
-        fields, mixer_of or [next(iter(mixers))] * count, networks, ffn_of, norm="rms"
+    mixers = {name: {"attention": part} for name, part in _attention(c).items()}
+    width, biased = (
+        ("moe_intermediate_size", "intermediate_size"),
+        c.flag("mlp_bias", default=False),
     )
-    first = next(iter(fields.values()))
-    kind = {"norm": "rms", **first, "ffn": networks.get("moe")}
-    return decoder(c, blocks, layers, tied=False, **modules(c, blocks, kind))
+    moe = routed(c, biased=biased, width=width, router_bias="buffer")
+    if c.count("n_shared_experts", default=1) != 1:
+        c.unsupported("a number of shared experts other than 1 in this type")
+    hashed = c.count("num_hash_layers", default=3)
+    mixture_of = kinds(
+        c, count, lambda i: "hash" if i < hashed else "moe", key="mlp_layer_types", known=_MIXTURES
+    )
+    by_id = {name: field for name, field in moe.items() if name != "router_bias"}
+    networks = {"hash": by_id, "moe": moe}
+    blocks, layers = grid(
+        mixers, _kinds(c, count), networks, mixture_of, norm="rms", residual=hyper(c)
+    )
+    for block in blocks.values():
+        if block["ffn"] == by_id:
+            block["tensors"] = {"expert_ids": tensor("buffer", "vocab", "top_k")}
+    c.ignore("num_key_value_heads", "attention_bias", "qk_rope_head_dim", "expert_dtype")
+    return decoder(c, blocks, layers, tied=False, **hyper_head(c), **unknown_modules(c))
+
+
+def _attention(c: Config) -> dict[str, Tree]:
+    """Windows alone, with entries that an indexer picks, and with few entries of long blocks."""
+    part = {
+        "kind": "compressed",
+        "n_heads": c.size("num_attention_heads"),
+        "head_dim": c.size("head_dim", default=512),
+        "q_rank": c.size("q_lora_rank", default=1024),
+        "o_groups": c.size("o_groups", default=8),
+        "o_rank": c.size("o_lora_rank", default=1024),
+        "window": c.size("sliding_window", default=128),
+    }
+    index = indexer(c, heads=64, top_k=512)
+    sparse, heavy = _rates(c)
+    return {
+        "sliding": part,
+        "sparse": part | {"block": sparse, "overlap": True, "indexer": index},
+        "heavy": part | {"block": heavy},
+    }
+
+
+def _rates(c: Config) -> tuple[int, int]:
+    """Tokens of an entry in sparse and in heavily compressed layers."""
+    rates = c.inner("compress_rates")
+    names = {"compressed_sparse_attention": "csa", "heavily_compressed_attention": "hca"}
+    sizes = {}
+    for (name, short), default in zip(names.items(), (4, 128), strict=True):
+        stated = default if rates is None else rates.size(name)
+        sizes[short] = c.size(f"compress_rate_{short}", default=stated)
+    return sizes["csa"], sizes["hca"]
+
+
+def _kinds(c: Config, count: int) -> list[str]:
+    """The attention of each layer: listed, by its ratio, or the published pattern."""
+    ratios = c.sizes("compress_ratios")
+    if c.has("layer_types") or ratios is None:
+        return kinds(c, count, lambda i: "sparse" if i > 1 and i % 2 else "heavy", known=_ATTENTION)
+    if len(ratios) < count:
+        c.refuse("compress_ratios", f"{len(ratios)} entries for {count} layers")
+    return [
+        _RATIOS.get(r) or c.refuse("compress_ratios", f"{r} is not modelled")
+        for r in ratios[:count]
+    ]
+
+
+def hyper(c: Config) -> Tree:
+    """Hyper-connections whose streams are mixed, by the keys of all types that have them."""
+    c.ignore("hc_sinkhorn_iters", "hc_magnitude")
+    return {"kind": "hyper", "n_streams": c.size("hc_mult", default=4), "mixed": True}
+
+
+def hyper_head(c: Config) -> Tree:
+    """The weights by which the head reads the streams."""
+    streams = c.size("hc_mult", default=4)
+    tensors = {
+        "streams": tensor("matmul", streams, streams * c.size("hidden_size")),
+        "streams_bias": tensor("bias", streams),
+        "streams_scale": tensor("elementwise", 1),
+    }
+    return {"tensors": tensors}

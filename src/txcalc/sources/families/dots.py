@@ -1,17 +1,18 @@
-"""dots3-note: latent attention in windows and with indexers."""
+"""dots1, and dots3-note: latent attention in windows and with indexers."""
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import given, glu, mixture, text_model
-from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.latent import EXPERTS, dense_first, ffns, indexer, latent
-from txcalc.sources.readers.layers import FFN, decoder, grid, kinds, n_layers
+from functools import partial
 
-_KINDS = {
-    "full_attention": "full",
-    "sliding_attention": "sliding",
-    "indexed_attention": "indexed",
-}
+from txcalc.sources.families.composite import text_model
+from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.latent import indexer, latent
+from txcalc.sources.readers.layers import kinds, n_layers
+from txcalc.sources.readers.mixtures import FFN, ROUTED, dense_before, dense_first, mixture, sparse
+from txcalc.sources.readers.parts import attentions, window
+from txcalc.sources.readers.trees import given
+
+_KINDS = {"full_attention": "full", "sliding_attention": "sliding", "indexed_attention": "indexed"}
 _FIELDS = {
     "num_attention_heads": "n_heads",
     "q_lora_rank": "q_rank",
@@ -30,6 +31,20 @@ _SLIDING = {
     "v_head_dim": 128,
 }
 """What its sliding layers have by default."""
+
+
+def dots1(c: Config) -> Tree:
+    """arXiv:2506.05767 section 2: q and k normalised by head, windows from max_window_layers on."""
+    count, start = n_layers(c), c.count("max_window_layers", default=62)
+    mixers = attentions(c, window(c, 4096), kv_default=32, qk_norm="head")
+    of = kinds(c, count, lambda i: "sliding" if i >= start else "full")
+    c.ignore("moe_layer_freq")
+    moe = mixture(
+        c, n_experts=("n_routed_experts", "num_local_experts"), needs_top_k=False,
+        shared=c.count("n_shared_experts"), router_bias="buffer",
+    )  # fmt: skip
+    ffn_of = dense_before(count, c.count("first_k_dense_replace", default=0))
+    return sparse(c, mixers, of, ffn_of, lambda: moe)
 
 
 def dots3_note(c: Config) -> Tree:
@@ -63,25 +78,23 @@ def dots3_text(c: Config) -> Tree:
         mixer_of.append(name)
     c.ignore("mlp_bias")
     ffn_of = _dots3_ffns(c, count)
-    networks = ffns(c, ffn_of, lambda: glu(c), lambda: _dots3_experts(c))
     c.ignore("shared_experts_intermediate_size", "moe_shared_expert_intermediate_size")
     c.ignore("swa_num_key_value_heads", "swa_head_dim", *(f"swa_{key}" for key in _FIELDS))
-    blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")
-    return decoder(c, blocks, layers, tied=False)
+    return sparse(c, mixers, mixer_of, ffn_of, partial(_dots3_experts, c))
 
 
 def _dots3_kinds(c: Config, count: int) -> list[str]:
     """Layers as listed, else full ones first and then every fourth; indexed where they are full."""
-    sparse = c.flag("use_dsa", default=True) if c.has("use_dsa") else None
-    if sparse is None and not c.has("per_layer_config"):
-        sparse = True
+    indexed = c.flag("use_dsa", default=True) if c.has("use_dsa") else None
+    if indexed is None and not c.has("per_layer_config"):
+        indexed = True
     slides = c.flag("use_sliding_window", default=True)
     listed = kinds(
         c, count, lambda i: "full" if not slides or i < 2 or i % 4 == 1 else "sliding", known=_KINDS
     )
-    if sparse is None and c.has("layer_types"):
+    if indexed is None and c.has("layer_types"):
         return listed
-    full = "full" if sparse is False else "indexed"
+    full = "full" if indexed is False else "indexed"
     return [kind if kind == "sliding" else full for kind in listed]
 
 
@@ -98,10 +111,10 @@ def _widths(c: Config, per_layer: Config | None, i: int, kind: str) -> Tree:
         return own
     if kind != "sliding":
         return {}
-    found = {key: c.size(f"swa_{key}", default=size) for key, size in _SLIDING.items()}
-    rotary = c.size("swa_head_dim", default=256) - found["qk_nope_head_dim"]
-    found["qk_rope_head_dim"] = c.size("swa_qk_rope_head_dim", default=max(rotary, 1))
-    return {_FIELDS[key]: size for key, size in found.items()}
+    sizes = {key: c.size(f"swa_{key}", default=size) for key, size in _SLIDING.items()}
+    rotary = c.size("swa_head_dim", default=256) - sizes["qk_nope_head_dim"]
+    sizes["qk_rope_head_dim"] = c.size("swa_qk_rope_head_dim", default=max(rotary, 1))
+    return {_FIELDS[key]: size for key, size in sizes.items()}
 
 
 def _dots3_ffns(c: Config, count: int) -> list[str]:
@@ -120,6 +133,6 @@ def _dots3_ffns(c: Config, count: int) -> list[str]:
 def _dots3_experts(c: Config) -> Tree:
     names = ("moe_shared_expert_intermediate_size", "shared_experts_intermediate_size")
     return mixture(
-        c, n_experts=EXPERTS, shared=c.size("n_shared_experts", default=1),
+        c, n_experts=ROUTED, shared=c.size("n_shared_experts", default=1),
         d_shared=c.size(*names, default=1536), router_bias="buffer",
     )  # fmt: skip

@@ -1,18 +1,21 @@
-"""Encoders whose token table is narrower or wider than their layers: ALBERT, ELECTRA and kin."""
+"""Encoders whose token table is narrower or wider than their layers: ALBERT, ELECTRA, RemBERT."""
 
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.encoder import (
+    REPLACED,
     SECOND_BIAS,
-    dense,
     encoder,
     labels,
     layer,
-    learned,
-    lookup,
+    projected,
+    replaced_or_head,
+    token_types,
 )
 from txcalc.sources.readers.layers import MAX_LAYERS, n_layers
+from txcalc.sources.readers.parts import learned
+from txcalc.sources.readers.trees import dense, lookup
 
 
 def albert(c: Config) -> Tree:
@@ -30,44 +33,38 @@ def albert(c: Config) -> Tree:
     n = c.size("num_labels", default=len(named) if isinstance(named, dict) and named else 2)
     return encoder(
         c, block if len(blocks) == 1 else blocks, len(layers) if len(blocks) == 1 else layers,
-        positions=learned(c), token_types=_types(c), untied=SECOND_BIAS,
+        positions=learned(c), token_types=token_types(c), untied=SECOND_BIAS,
         pretraining=labels(n, "sentence_order"),
-        embedding={"d_embed": c.size("embedding_size"), "bias": True, "all": True},
+        **projected(c.size("embedding_size")),
     )  # fmt: skip
 
 
 def electra(c: Config) -> Tree:
-    """arXiv:2003.10555: the class ForPreTraining tells replaced tokens apart, without a head."""
-    replaced = dense("replaced", "d_model", "d_model") | dense("replaced_score", 1, "d_model")
-    described = encoder(
-        c, layer(c), positions=learned(c), token_types=_types(c), pooled="never",
-        pretraining=replaced, **_embedding(c),
-    )  # fmt: skip
-    if "replaced" in described.get("tensors", {}):
-        del described["head"]
-    return described
+    """arXiv:2003.10555: the class ForPreTraining detects replaced tokens, without a head."""
+    return replaced_or_head(encoder(
+        c, layer(c), positions=learned(c), token_types=token_types(c), pooled="never",
+        pretraining=REPLACED, **_embedding(c),
+    ))  # fmt: skip
 
 
 def rembert(c: Config) -> Tree:
     """arXiv:2010.12821: a narrow table before the layers, and a wide one of its own behind."""
     c.ignore("tie_word_embeddings")
     return encoder(
-        c, layer(c), positions=learned(c), token_types=_types(c),
+        c, layer(c), positions=learned(c), token_types=token_types(c),
         head={"tied": False, "d_head": c.size("output_embedding_size")},
-        embedding={"d_embed": c.size("input_embedding_size"), "bias": True, "all": True},
+        **projected(c.size("input_embedding_size")),
     )  # fmt: skip
 
 
 def roformer(c: Config) -> Tree:
     """arXiv:2104.09864: rotary positions, whose sines the class keeps as a frozen table."""
     c.ignore("rotary_value")
-    dims = [
-        c.size("max_position_embeddings"),
-        c.size("hidden_size") // c.size("num_attention_heads"),
-    ]
+    rows, heads = c.size("max_position_embeddings"), c.size("num_attention_heads")
+    sines = {"sines": lookup(rows, c.size("hidden_size") // heads)}
     return encoder(
-        c, layer(c), positions={"kind": "rotary"}, token_types=_types(c), pooled="never",
-        untied=SECOND_BIAS, tensors={"sines": lookup(*dims)}, **_embedding(c),
+        c, layer(c), positions={"kind": "rotary"}, token_types=token_types(c), pooled="never",
+        untied=SECOND_BIAS, tensors=sines, **_embedding(c),
     )  # fmt: skip
 
 
@@ -76,27 +73,19 @@ def roc_bert(c: Config) -> Tree:
     tables: Tree = {}
     joined = c.size("hidden_size")
     for name, rows, dim in (("pronunciation", 910, 768), ("shape", 24858, 512)):
-        dims = [
-            c.size(f"{name}_vocab_size", default=rows), c.size(f"{name}_embed_dim", default=dim)
-        ]  # fmt: skip
-        tables[name] = lookup(*dims)
-        joined += dims[1] if c.flag(f"enable_{name}", default=True) else 0
+        width = c.size(f"{name}_embed_dim", default=dim)
+        tables[name] = lookup(c.size(f"{name}_vocab_size", default=rows), width)
+        joined += width if c.flag(f"enable_{name}", default=True) else 0
     if c.flag("concat_input", default=True):
         tables |= dense("map_inputs", "d_model", joined)
     return encoder(
-        c, layer(c), positions=learned(c), token_types=_types(c), tensors=tables,
+        c, layer(c), positions=learned(c), token_types=token_types(c), tensors=tables,
         untied=SECOND_BIAS, pretraining={},
     )  # fmt: skip
-
-
-def _types(c: Config) -> int:
-    return c.count("type_vocab_size", default=2)
 
 
 def _embedding(c: Config) -> Tree:
     """A projection after the tables where they are not as wide as the layers."""
     width = c.size("hidden_size")
     narrow = c.size("embedding_size", default=None if c.type == "electra" else width)
-    if narrow == width:
-        return {}
-    return {"embedding": {"d_embed": narrow, "bias": True, "all": True}}
+    return {} if narrow == width else projected(narrow)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from txcalc.sources.families.gemma import HEAD_DIM
-from txcalc.sources.readers.common import attention, given, text_model
+from txcalc.sources.families.composite import text_model
+from txcalc.sources.families.gemma import HEAD_DIM, per_layer_branch, per_layer_embeddings
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import decoder, kinds, n_layers
+from txcalc.sources.readers.parts import attention
+from txcalc.sources.readers.trees import given, tensor
 
-GLOBAL_HEAD_DIM = 512
+_GLOBAL_HEAD_DIM = 512
 _OVERRIDES = ("head_dim", "num_key_value_heads")
 
 
@@ -24,7 +26,7 @@ def unified(c: Config) -> Tree:
 
 def assistant(c: Config) -> Tree:
     """A drafting model: unless the file says otherwise, every layer reads the main cache."""
-    if c.words("architectures") == ["Gemma4UnifiedAssistantForCausalLM"]:
+    if c.class_ == "Gemma4UnifiedAssistantForCausalLM":
         c.unsupported("the assistant's own class, with its clusters of tokens,")
 
     def build(text: Config) -> Tree:
@@ -44,6 +46,7 @@ def _gemma4(c: Config, per_layer: int, *, experts: bool, shared: int | None = No
     wide = c.flag("use_double_wide_mlp", default=False)
     size, ffn_width = c.size("sliding_window", default=512), c.size("intermediate_size")
     mixture = _mixture(c, ffn_width) if experts else {}
+    beside = {"scalar": tensor("buffer", 1)} | (per_layer_branch(per_layer) if per_layer else {})
     blocks: dict[str, Tree] = {}
     layers = []
     for i, kind in enumerate(attends):
@@ -53,7 +56,7 @@ def _gemma4(c: Config, per_layer: int, *, experts: bool, shared: int | None = No
             "placement": "sandwich",
             "attention": _attention(c, kind, size, overrides[i], shares=shares),
             "ffn": {"kind": "glu", "d_ff": ffn_width * (2 if wide and shares else 1)},
-            "tensors": _beside(per_layer),
+            "tensors": beside,
         }
         if mixture:
             block |= {"ffn": mixture["ffn"], "tensors": block["tensors"] | mixture["tensors"]}
@@ -64,8 +67,10 @@ def _gemma4(c: Config, per_layer: int, *, experts: bool, shared: int | None = No
             blocks[name] = block
         layers.append(name)
     tree = decoder(c, blocks, layers, tied=True)
-    c.ignore("final_logit_softcapping", "use_bidirectional_attention")
-    return tree | given(tensors=_around(c, count, per_layer))
+    c.ignore("use_bidirectional_attention")
+    rows = _optional(c, "vocab_size_per_layer_input", 262144)
+    around = per_layer_embeddings(rows, count, per_layer) if per_layer else {}
+    return tree | {"tensors": around}
 
 
 def _attention(c: Config, kind: str, size: int, sizes: dict[str, int], *, shares: bool) -> Tree:
@@ -74,7 +79,6 @@ def _attention(c: Config, kind: str, size: int, sizes: dict[str, int], *, shares
         c,
         kv_default=4,
         head_dim=HEAD_DIM,
-        bias=c.flag("attention_bias", default=False),
         qk_norm="head",
         window=None if full else size,
         k_is_v=full and not shares and c.flag("attention_k_eq_v", default=False),
@@ -88,22 +92,22 @@ def _attention(c: Config, kind: str, size: int, sizes: dict[str, int], *, shares
 def _overrides(c: Config, attends: list[str]) -> list[dict[str, int]]:
     """Sizes of each layer's own, by default those of the full layers."""
     listed = c.inner("per_layer_config")
-    head_dim = c.size("global_head_dim", default=GLOBAL_HEAD_DIM)
+    head_dim = c.size("global_head_dim", default=_GLOBAL_HEAD_DIM)
     kv_heads = c.maybe("num_global_key_value_heads")
     gated = c.flag("attention_k_eq_v", default=False)
     if listed is None:
         of_full = {"head_dim": head_dim} | given(num_key_value_heads=kv_heads if gated else None)
         return [of_full if kind == "full" else {} for kind in attends]
-    found: list[dict[str, int]] = [{} for _ in attends]
+    overrides: list[dict[str, int]] = [{} for _ in attends]
     for key in listed.names():
         if not key.isdecimal() or int(key) >= len(attends):
             c.refuse("per_layer_config", f"{key!r} is no layer of {len(attends)}")
         own = listed.needed(key)
-        found[int(key)] = {name: own.size(name) for name in _OVERRIDES if own.has(name)}
+        overrides[int(key)] = {name: own.size(name) for name in _OVERRIDES if own.has(name)}
         other = [name for name in own.names() if name not in _OVERRIDES]
         if other:
             c.unsupported(f"{other[0]} of one layer alone")
-    return found
+    return overrides
 
 
 def _mixture(c: Config, d_shared: int) -> Tree:
@@ -118,36 +122,12 @@ def _mixture(c: Config, d_shared: int) -> Tree:
             "d_shared": d_shared,
         },
         "tensors": {
-            "dense_norm": {"use": "norm", "dims": ["d_model"]},
-            "experts_norm_before": {"use": "norm", "dims": ["d_model"]},
-            "experts_norm_after": {"use": "norm", "dims": ["d_model"]},
-            "router_scale": {"use": "elementwise", "dims": ["d_model"]},
-            "expert_scales": {"use": "elementwise", "dims": ["n_experts"]},
+            "dense_norm": tensor("norm", "d_model"),
+            "experts_norm_before": tensor("norm", "d_model"),
+            "experts_norm_after": tensor("norm", "d_model"),
+            "router_scale": tensor("elementwise", "d_model"),
+            "expert_scales": tensor("elementwise", "n_experts"),
         },
-    }
-
-
-def _beside(per_layer: int) -> Tree:
-    """A layer's scalar, and what it does with an embedding of its own."""
-    tensors: Tree = {"scalar": {"use": "buffer", "dims": [1]}}
-    if per_layer:
-        tensors |= {
-            "per_layer_gate": {"use": "matmul", "dims": [per_layer, "d_model"]},
-            "per_layer_up": {"use": "matmul", "dims": ["d_model", per_layer]},
-            "per_layer_norm": {"use": "norm", "dims": ["d_model"]},
-        }
-    return tensors
-
-
-def _around(c: Config, count: int, per_layer: int) -> Tree:
-    """The layers' own embeddings, from the token and from the stream."""
-    rows = _optional(c, "vocab_size_per_layer_input", 262144)
-    if not per_layer:
-        return {}
-    return {
-        "per_layer_tokens": {"use": "lookup", "dims": [rows, count * per_layer]},
-        "per_layer_project": {"use": "matmul", "dims": [count * per_layer, "d_model"]},
-        "per_layer_project_norm": {"use": "norm", "dims": [per_layer]},
     }
 
 

@@ -1,13 +1,13 @@
-"""GPT, GPT-2 and their first heirs: LayerNorm, FFNs of two matrices, biases."""
+"""GPT, GPT-2 and their first successors: LayerNorm, FFNs of two matrices, biases."""
 
 from __future__ import annotations
 
 from itertools import chain
 from typing import Any
 
-from txcalc.sources.readers.common import given, idle_cross_attention, plain
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import decoder, n_layers
+from txcalc.sources.readers.parts import idle_cross_attention, learned, mha, plain
 
 _WIDTH = ("n_embd", "hidden_size")
 _HEADS = ("n_head", "num_attention_heads")
@@ -17,60 +17,48 @@ _LIMIT = ("n_positions", "max_position_embeddings")
 
 def gpt2(c: Config) -> Tree:
     """Radford et al. 2019: learned positions, norms before each sub-layer and after the last."""
-    block = {
-        "norm": "layer",
-        "attention": {"kind": "mha", "n_heads": c.size(*_HEADS), "bias": True},
-        "ffn": _wide(c, "n_inner"),
-        **idle_cross_attention(c),
-    }
-    return _learned(c, block, n_layers(c, *_LAYERS), tied=True)
+    attend = mha(c.size(*_HEADS), bias=True)
+    block = {"norm": "layer", "attention": attend, "ffn": _wide(c, "n_inner")}
+    return _learned(c, block | idle_cross_attention(c), tied=True)
 
 
 def gpt_bigcode(c: Config) -> Tree:
     """arXiv:2305.06161 (StarCoder): GPT-2 with one KV head where the file says multi_query."""
     heads, shared = c.size(*_HEADS), c.flag("multi_query", default=True)
-    c.ignore("num_key_value_heads", "attention_softmax_in_fp32", "inference_runner")
+    c.ignore("num_key_value_heads", "inference_runner")
     if shared and c.flag("add_cross_attention", default=False):
         c.refuse("add_cross_attention", "the class has none beside multi_query")
-    part: Tree = {"kind": "mha", "n_heads": heads, "bias": True}
-    if shared and heads > 1:
-        part |= {"kind": "gqa", "n_kv_heads": 1}
-    block = {
-        "norm": "layer",
-        "attention": part,
-        "ffn": _wide(c, "n_inner"),
-        **idle_cross_attention(c),
-    }
-    return _learned(c, block, n_layers(c, *_LAYERS), tied=True)
+    attend = mha(heads, 1 if shared else heads, bias=True)
+    block = {"norm": "layer", "attention": attend, "ffn": _wide(c, "n_inner")}
+    return _learned(c, block | idle_cross_attention(c), tied=True)
 
 
 def gpt_neo(c: Config) -> Tree:
-    """GPT-Neo: layers that see everything and layers that see a window, in turn."""
+    """GPT-Neo: layers with full attention and layers with a window, in turn."""
     count = n_layers(c, "num_layers", "num_hidden_layers")
     windows = {"global": None, "local": c.size("window_size", default=256)}
     blocks = {
         name: {
             "norm": "layer",
-            "attention": {"kind": "mha", "n_heads": c.size("num_heads", "num_attention_heads")}
-            | given(bias=["o"], window=window),
+            "attention": mha(c.size("num_heads", "num_attention_heads"), bias=["o"], window=keys),
             "ffn": _wide(c, "intermediate_size", width=("hidden_size",)),
         }
-        for name, window in windows.items()
+        for name, keys in windows.items()
     }
-    kinds = _expanded(c, count)
-    positions = {"kind": "learned", "n_positions": c.size("max_position_embeddings")}
-    return _decoder(c, blocks, kinds, tied=True, positions=positions, width=("hidden_size",))
+    layers = _expanded(c, count)
+    return _decoder(c, blocks, layers, tied=True, positions=learned(c), width=("hidden_size",))
 
 
 def _expanded(c: Config, count: int) -> list[str]:
     """The kind of each layer: as listed, or [kinds, how often] pairs one after the other."""
-    kinds = c.words("attention_layers", length=count)
-    pairs = c.raw("attention_types") or (None if kinds else [[["global", "local"], 12]])
+    listed = c.words("attention_layers", length=count)
+    pairs = c.raw("attention_types") or (None if listed else [[["global", "local"], 12]])
     if pairs is not None:
-        kinds = _run(c, pairs, count) if kinds in (None, _run(c, pairs, count)) else []
-    if not kinds or any(kind not in ("global", "local") for kind in kinds):
+        run = _run(c, pairs, count)
+        listed = run if listed in (None, run) else []
+    if not listed or any(kind not in ("global", "local") for kind in listed):
         c.refuse("attention_types", "not the kinds of attention_layers, global or local")
-    return kinds
+    return listed
 
 
 def _run(c: Config, pairs: Any, count: int) -> list[str]:
@@ -85,13 +73,13 @@ def _run(c: Config, pairs: Any, count: int) -> list[str]:
 
 def gpt_neox(c: Config) -> Tree:
     """arXiv:2204.06745: rotary positions, two norms side by side, an untied head."""
-    c.ignore("rotary_pct", "rotary_emb_base")
     parallel = c.flag("use_parallel_residual", default=True)
     block = {
         "norm": "layer",
         "placement": "parallel_two_norms" if parallel else "pre",
-        "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads")}
-        | given(bias=c.flag("attention_bias", default=True)),
+        "attention": mha(
+            c.size("num_attention_heads"), bias=c.flag("attention_bias", default=True)
+        ),
         "ffn": plain(c, bias=True),
     }
     return _rotary(c, {"decoder": block}, n_layers(c), width=("hidden_size",))
@@ -99,14 +87,12 @@ def gpt_neox(c: Config) -> Tree:
 
 def gpt_neox_japanese(c: Config) -> Tree:
     """GPT-NeoX without biases but one, of the last layer's attention."""
-    c.ignore("rotary_pct", "rotary_emb_base")
     count, width = n_layers(c), c.size("hidden_size")
     factor = c.number("intermediate_multiple_size", default=4)
     blocks = {
         name: {
             "norm": "layer",
-            "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads")}
-            | given(bias=bias),
+            "attention": mha(c.size("num_attention_heads"), bias=bias),
             "ffn": {"kind": "plain", "d_ff": int(width * factor)},
         }
         for name, bias in (("decoder", []), ("last", ["o"]))
@@ -117,11 +103,11 @@ def gpt_neox_japanese(c: Config) -> Tree:
 
 def gptj(c: Config) -> Tree:
     """GPT-J: rotary positions, one norm before both sub-layers, biases of the FFN and the head."""
-    c.ignore("rotary", "rotary_dim", "n_ctx")
+    c.ignore("rotary", "n_ctx")
     block = {
         "norm": "layer",
         "placement": "parallel",
-        "attention": {"kind": "mha", "n_heads": c.size(*_HEADS)},
+        "attention": mha(c.size(*_HEADS)),
         "ffn": _wide(c, "n_inner"),
     }
     return _rotary(c, {"decoder": block}, n_layers(c, *_LAYERS), head_bias=True, limit=_LIMIT)
@@ -129,39 +115,31 @@ def gptj(c: Config) -> Tree:
 
 def openai_gpt(c: Config) -> Tree:
     """Radford et al. 2018: learned positions, a norm after each sub-layer, FFNs of 4 d_model."""
-    c.ignore("afn", "n_ctx", "n_special", "predict_special_tokens")
-    block = {
-        "norm": "layer",
-        "placement": "post",
-        "attention": {"kind": "mha", "n_heads": c.size(*_HEADS), "bias": True},
-        "ffn": {"kind": "plain", "d_ff": 4 * c.size(*_WIDTH), "bias": True},
-    }
-    return _learned(c, block, n_layers(c, *_LAYERS), tied=True, final_norm="none")
+    attend, ffn = mha(c.size(*_HEADS), bias=True), _wide(c)
+    block = {"norm": "layer", "placement": "post", "attention": attend, "ffn": ffn}
+    return _learned(c, block, tied=True, final_norm="none")
 
 
 def ctrl(c: Config) -> Tree:
     """arXiv:1909.05858: sinusoidal positions, and a head with a bias."""
     c.ignore("n_ctx")
-    block = {
-        "norm": "layer",
-        "attention": {"kind": "mha", "n_heads": c.size(*_HEADS), "bias": True},
-        "ffn": {"kind": "plain", "d_ff": c.size("dff"), "bias": True},
-    }
+    attend, ffn = mha(c.size(*_HEADS), bias=True), plain(c, width="dff", bias=True)
     return _decoder(
-        c, {"decoder": block}, n_layers(c, *_LAYERS), tied=True, head_bias=True,
-        positions={"kind": "sinusoidal"}, limit=_LIMIT,
+        c, {"decoder": {"norm": "layer", "attention": attend, "ffn": ffn}}, n_layers(c, *_LAYERS),
+        tied=True, head_bias=True, positions={"kind": "sinusoidal"}, limit=_LIMIT,
     )  # fmt: skip
 
 
-def _wide(c: Config, key: str, *, width: tuple[str, ...] = _WIDTH) -> Tree:
+def _wide(c: Config, *key: str, width: tuple[str, ...] = _WIDTH) -> Tree:
     """An FFN with biases, 4 d_model wide where the file does not say."""
-    return {"kind": "plain", "d_ff": c.maybe(key) or 4 * c.size(*width), "bias": True}
+    return {"kind": "plain", "d_ff": c.maybe(*key) or 4 * c.size(*width), "bias": True}
 
 
-def _learned(c: Config, block: Tree, count: int, **more: Any) -> Tree:
+def _learned(c: Config, block: Tree, **more: Any) -> Tree:
     c.ignore("n_ctx", "n_special", "predict_special_tokens")
     positions = {"kind": "learned", "n_positions": c.size(*_LIMIT)}
-    return _decoder(c, {"decoder": block}, count, positions=positions, limit=_LIMIT, **more)
+    more |= {"positions": positions, "limit": _LIMIT}
+    return _decoder(c, {"decoder": block}, n_layers(c, *_LAYERS), **more)
 
 
 def _rotary(c: Config, blocks: dict[str, Tree], layers: list[str] | int, **more: Any) -> Tree:

@@ -1,16 +1,31 @@
-"""Kimi Linear and Ling 3: Kimi delta attention, and latent attention every few layers."""
+"""Moonshot's Kimi, and Ling 3: Kimi delta attention, and latent attention every few layers."""
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import glu, untied
+from functools import partial
+
+from txcalc.sources.families.composite import text_model
+from txcalc.sources.families.deepseek import deepseek_v3
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.latent import dense_first, experts, ffns, latent, unknown_modules
+from txcalc.sources.readers.latent import latent
 from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
+from txcalc.sources.readers.mixtures import EXPERTS, dense_first, ffns, routed, unknown_modules
+from txcalc.sources.readers.parts import glu
+from txcalc.sources.readers.state_spaces import kimi_delta
+from txcalc.sources.readers.trees import untied
 
 _KINDS = {"full_attention": "full", "linear_attention": "linear"}
 _TOP_K = ("num_experts_per_token", "num_experts_per_tok")
 _LIMIT = ("model_max_length", "max_position_embeddings")
-_EXPERTS = ("num_experts", "num_local_experts")
+
+
+def kimi_k25(c: Config) -> Tree:
+    """Kimi-K2.5: DeepSeek-V3 beside a vision tower; its head is tied unless the file says not."""
+    if not c.has("tie_word_embeddings") and c.needed("text_config").has("tie_word_embeddings"):
+        c.refuse("tie_word_embeddings", "missing, but it is needed beside text_config's")
+    c.ignore("projection_hidden_size", "ignore_index", "use_unified_vision_chunk")
+    c.ignore("video_placeholder")
+    return text_model(c, deepseek_v3, "the vision tower", tied=True)
 
 
 def kimi_linear(c: Config) -> Tree:
@@ -22,31 +37,10 @@ def kimi_linear(c: Config) -> Tree:
     return _hybrid(c, kimi_delta(c, linear, heads=32), latent(c), mixer_of, dense=1)
 
 
-def kimi_delta(c: Config, linear: Config | None, *, heads: int) -> Tree:
-    """Linear layers with narrow gates by keys at the top level, or by an object's, which go first.
-
-    ``heads`` is the type's default.
-    """
-    keys = {
-        "n_heads": ("linear_num_heads", "num_heads", heads),
-        "head_dim": ("linear_head_dim", "head_dim", 128),
-        "d_conv": ("linear_conv_kernel_dim", "short_conv_kernel_size", 4),
-    }
-    part: Tree = {"kind": "kda"}
-    for field, (key, inside, default) in keys.items():
-        own = c.size(key, default=default)
-        part[field] = own if linear is None else linear.size(inside, default=own)
-    if linear is not None:
-        linear.ignore("full_attn_layers", "kda_layers", "gate_lower_bound", "safe_gate")
-    return part | {"gate_rank": part["head_dim"]}
-
-
 def bailing_hybrid(c: Config) -> Tree:
     """Ling 3: gates of full rank, and a gate of each head of the latent layers."""
-    c.ignore("kda_safe_gate", "kda_lower_bound", "mtp_loss_scaling_factor")
-    if c.has("group_norm_size") or any(
-        "BailingMoe" in str(x) for x in c.raw("architectures") or []
-    ):
+    c.ignore("kda_safe_gate")
+    if c.has("group_norm_size") or "BailingMoe" in c.class_:
         c.unsupported("the lightning attention of this type's earlier models")
     heads = c.size("num_attention_heads")
     width = c.size("head_dim", default=128)
@@ -67,11 +61,8 @@ def bailing_hybrid(c: Config) -> Tree:
 def _hybrid(c: Config, delta: Tree, attend: Tree, mixer_of: list[str], *, dense: int) -> Tree:
     """A decoder of both; neither type ties its head, whatever the file says."""
     ffn_of = dense_first(c, len(mixer_of), dense, listed=True)
-
-    def moe() -> Tree:
-        return experts(c, names=_EXPERTS, top_k=_TOP_K, router_bias="buffer")
-
-    c.ignore("num_expert_group", "moe_renormalize", "moe_router_activation_func", "mla_use_nope")
+    moe = partial(routed, c, n_experts=EXPERTS, top_k=_TOP_K, router_bias="buffer")
+    c.ignore("num_expert_group", "mla_use_nope")
     networks = ffns(c, ffn_of, lambda: glu(c), moe)
     mixers = {"linear": {"ssm": delta}, "full": {"attention": attend}}
     blocks, layers = grid(mixers, mixer_of, networks, ffn_of, norm="rms")

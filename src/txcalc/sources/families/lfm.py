@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from txcalc.sources.readers.common import attentions, given, glu, mixture, window
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.latent import ffns
-from txcalc.sources.readers.layers import ATTENTION, by_layer, decoder, grid, kinds, n_layers
+from txcalc.sources.readers.layers import ATTENTION, decoder, grid, kinds, n_layers
+from txcalc.sources.readers.mixtures import dense_before, mixture, sparse
+from txcalc.sources.readers.parts import attentions, biased, glu, window
+from txcalc.sources.readers.trees import given
 
 _KINDS = {**ATTENTION, "conv": "conv"}
 
@@ -20,7 +22,8 @@ def lfm2(c: Config) -> Tree:
     c.ignore("full_attn_idxs")
     of = kinds(c, count, lambda i: "full" if i in attends else "conv", known=_KINDS)
     ffn = {"kind": "glu", "d_ff": _width(c)}
-    return _tied(c, grid(_mixers(c), of, {"dense": ffn}, ["dense"] * count, norm="rms"))
+    blocks = grid(_mixers(c), of, {"dense": ffn}, ["dense"] * count, norm="rms")
+    return _tied(c, decoder(c, *blocks, tied=True))
 
 
 def lfm2_moe(c: Config) -> Tree:
@@ -29,29 +32,18 @@ def lfm2_moe(c: Config) -> Tree:
     if not c.has("layer_types"):
         c.refuse("layer_types", "missing, but it is needed")
     of = kinds(c, count, lambda _: "full", known=_KINDS)
-    ffn_of = by_layer(count, lambda i: "dense" if i < first else "moe")
     bias = "buffer" if c.flag("use_expert_bias", default=True) else False
-    found = ffns(
-        c,
-        ffn_of,
-        lambda: glu(c),
-        lambda: mixture(c, n_experts=["num_experts"], top_k_default=4, router_bias=bias),
-    )
-    return _tied(c, grid(_mixers(c), of, found, ffn_of, norm="rms"))
+    moe = partial(mixture, c, n_experts=["num_experts"], top_k_default=4, router_bias=bias)
+    return _tied(c, sparse(c, _mixers(c), of, dense_before(count, first), moe, tied=True))
 
 
 def lfm3(c: Config) -> Tree:
     """Windows too, gated heads, and norms around both sub-layers."""
-    count, bias = n_layers(c), c.flag("attention_bias", default=False)
+    count = n_layers(c)
     mixers = _mixers(
-        c,
-        keys=window(c, 256),
-        head_dim=128,
-        kv_default=4,
-        bias=["q", "k", "v", "o"] if bias else False,
-        gated="head" if c.flag("use_attention_gate", default=True) else False,
-        taps=7,
-    )
+        c, keys=window(c, 256), head_dim=128, kv_default=4, bias=biased(c, "qkvo", default=False),
+        gated="head" if c.flag("use_attention_gate", default=True) else False, taps=7,
+    )  # fmt: skip
 
     def rule(i: int) -> str:
         return "full" if i % 4 == 2 else "sliding" if i % 4 == 0 and i > 0 else "conv"
@@ -63,10 +55,8 @@ def lfm3(c: Config) -> Tree:
     return decoder(c, *blocks, tied=True)
 
 
-def _mixers(
-    c: Config, *, keys: int | None = None, kv_default: int = 8, taps: int = 3, **more: Any
-) -> dict[str, Tree]:
-    mixers = attentions(c, keys, kv_default=kv_default, qk_norm="head", **more)
+def _mixers(c: Config, *, keys: int | None = None, taps: int = 3, **attend: Any) -> dict[str, Tree]:
+    mixers = attentions(c, keys, **{"kv_default": 8, "bias": False, "qk_norm": "head", **attend})
     bias = c.flag("conv_bias", default=False)
     conv = {"kind": "short_conv", "d_conv": c.size("conv_L_cache", default=taps)}
     return mixers | {"conv": {"ssm": conv | given(bias=bias)}}
@@ -75,8 +65,7 @@ def _mixers(
 def _width(c: Config) -> int:
     """The FFN's width, by default two thirds of what is stated, rounded up to a multiple."""
     width = c.size("block_ff_dim") if c.has("block_ff_dim") else c.size("intermediate_size")
-    c.ignore("intermediate_size", "num_heads", "use_pos_enc", "conv_use_xavier_init")
-    c.ignore("conv_dim", "conv_dim_out")
+    c.ignore("intermediate_size", "num_heads", "use_pos_enc", "conv_dim", "conv_dim_out")
     c.ignore_all("block_")
     adjusted = c.flag("block_auto_adjust_ff_dim", default=True)
     factor = c.number("block_ffn_dim_multiplier", default=1)
@@ -91,10 +80,7 @@ def _width(c: Config) -> int:
     return -(-width // multiple) * multiple
 
 
-def _tied(c: Config, blocks: tuple[dict[str, Tree], list[str]]) -> Tree:
-    """The decoder, tied as the older of two names says where it is there."""
+def _tied(c: Config, tree: Tree) -> Tree:
+    """The same, tied as the older of two names says where it is there."""
     tied = c.flag("tie_embedding", default=c.flag("tie_word_embeddings", default=True))
-    tree = decoder(c, *blocks, tied=True)
-    if "head" in tree:
-        tree["head"]["tied"] = tied
-    return tree
+    return tree | ({"head": {"tied": tied}} if "head" in tree else {})

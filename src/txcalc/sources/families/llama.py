@@ -1,67 +1,62 @@
-"""Llama and what kept its shape."""
+"""Llama, and what kept its shape."""
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import (
-    attention,
-    derived_heads,
-    even,
-    given,
-    glu,
-    never,
-    plain,
-    window,
-)
+from functools import partial
+from typing import Any
+
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.layers import n_layers, pattern, uniform, windowed
+from txcalc.sources.readers.layers import ATTENTION, by_layer, decoder, kinds, n_layers
+from txcalc.sources.readers.mixtures import mixture, sparse
+from txcalc.sources.readers.modern import modern
+from txcalc.sources.readers.parts import attention, glu, plain, window
+from txcalc.sources.readers.refusals import refuse_flags, refuse_other_head_dim, refuse_uneven_heads
+from txcalc.sources.readers.trees import noted, tensor
 
 
 def llama(c: Config) -> Tree:
     """arXiv:2302.13971: RMSNorm, rotary positions, SwiGLU; biases by flag."""
-    even(c)
-    return uniform(c, _block(c))
+    return _llama(c)
 
 
 def arcee(c: Config) -> Tree:
-    """The same with an FFN of two matrices."""
-    even(c)
-    bias = c.flag("mlp_bias", default=False)
-    return uniform(c, _block(c) | {"ffn": plain(c, bias=bias)})
+    """Llama with an FFN of two matrices."""
+    return _llama(c, ffn=plain(c, bias="mlp_bias"))
 
 
 def iquestcoder(c: Config) -> Tree:
-    """The same with 8 KV heads of 128 where the file does not say."""
-    even(c)
-    never(c, "use_sliding_window")
+    """Llama with 8 KV heads of 128 where the file does not say."""
+    refuse_flags(c, "use_sliding_window")
     if c.has("clip_qkv"):
         c.unsupported("clip_qkv of type 'iquestcoder'")
-    return uniform(c, _block(c, kv_default=8, head_dim=128))
+    return _llama(c, kv_default=8, head_dim=128)
 
 
 def internlm3(c: Config) -> Tree:
-    """The same with one flag for the biases of attention and FFN, which has several names."""
-    even(c)
+    """Llama with one flag for the biases of attention and FFN, which has several names."""
     bias = c.flag("attention_bias", "qkv_bias", default=False)
     if bias != c.flag("mlp_bias", "bias", default=False):
         c.refuse("attention_bias", "qkv_bias and bias contradict each other: both or none")
-    part = attention(c, kv_default=2, head_dim=128, bias=bias)
-    return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c, bias=bias)})
+    return _llama(c, kv_default=2, head_dim=128, bias=bias, ffn=glu(c, bias=bias))
 
 
 def cwm(c: Config) -> Tree:
     """arXiv:2510.02387: a window in three of four layers, the first of them without."""
-    even(c)
-    ffn = glu(c, bias=c.flag("mlp_bias", default=False))
-    return windowed(
-        c,
-        lambda w: {
-            "norm": "rms",
-            "attention": attention(c, kv_default=8, head_dim=128, window=w),
-            "ffn": ffn,
-        },
-        lambda i: i % 4 != 0,
-        window=window(c, 8192),
+    keys = window(c, 8192)
+    return _llama(
+        c, kv_default=8, head_dim=128, bias=False, window=keys, slides=lambda i: i % 4 != 0
     )
+
+
+def _llama(c: Config, **differences: Any) -> Tree:
+    """The types whose heads have to divide d_model, and whose FFN has biases by flag."""
+    refuse_uneven_heads(c)
+    return modern(c, **{"ffn": glu(c, bias="mlp_bias"), **differences})
+
+
+def emu3(c: Config) -> Tree:
+    """arXiv:2409.18869: Llama over a vocabulary that holds images."""
+    return modern(c, kv_default=8, ffn=glu(c, bias="mlp_bias"))
 
 
 def smollm3(c: Config) -> Tree:
@@ -69,34 +64,24 @@ def smollm3(c: Config) -> Tree:
     used = c.flag("use_sliding_window", default=False)
     period = c.size("no_rope_layer_interval", default=4)
     rotary = c.sizes("no_rope_layers", length=n_layers(c))
-    bias, ffn = (
-        c.flag("attention_bias", default=False),
-        glu(c, bias=c.flag("mlp_bias", default=False)),
-    )
-    size = window(c)
-    return windowed(
+    keys = window(c)
+    return modern(
         c,
-        lambda w: {
-            "norm": "rms",
-            "attention": attention(c, kv_default=4, bias=bias, window=w),
-            "ffn": ffn,
-        },
-        lambda i: (i + 1) % period == 0 if rotary is None else not rotary[i],
-        window=size if used else None,
+        kv_default=4,
+        ffn=glu(c, bias="mlp_bias"),
+        window=keys if used else None,
+        slides=lambda i: (i + 1) % period == 0 if rotary is None else not rotary[i],
         tied=True,
     )
 
 
 def diffllama(c: Config) -> Tree:
     """arXiv:2410.05258: each head's output is the difference of two attentions."""
-    c.ignore("lambda_std_dev")
-    bias = c.flag("attention_bias", default=False)
-    part = attention(c, bias=bias, differential=True)
-    heads: int = part.get("n_kv_heads") or part["n_heads"]
-    if heads % 2:
+    heads = c.size("num_attention_heads")
+    if c.size("num_key_value_heads", default=heads) % 2:
         c.refuse("num_key_value_heads", "an even number is needed: values are halved by heads")
-    notes = ["scores: once for both halves of the values, however often a class makes them"]
-    return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c)}, notes=notes)
+    note = "scores: once for both halves of the values, however often a class makes them"
+    return noted(modern(c, differential=True), note)
 
 
 def mllama(c: Config) -> Tree:
@@ -105,22 +90,17 @@ def mllama(c: Config) -> Tree:
     A text alone skips them, so nothing runs their tensors.  The token table has 8 rows more than
     the head; they are never tied.
     """
-    derived_heads(c)
-    count = n_layers(c)
+    refuse_other_head_dim(c)
     listed = c.sizes("cross_attention_layers")
-    listed = list(range(3, 43, 5)) if listed is None else listed
-    block = {"norm": "rms", "attention": attention(c, kv_default=8), "ffn": glu(c)}
-    layers = ["cross" if i in listed else "text" for i in range(count)]
-    tree = uniform(c, block)
-    blocks = {"text": block, "cross": {"norm": "none", "tensors": _idle(c, block)}}
-    tree |= {
-        "blocks": {name: block for name, block in blocks.items() if name in layers},
-        "layers": pattern(layers) | {"final_norm": "rms"},
-        "vocab": tree["vocab"] + 8,
-        "notes": ["cross-attention to images: stored, and skipped by a text alone"],
-    }
-    head = {"tied": False, "n_outputs": c.size("vocab_size")}
-    return tree | given(head=head if "head" in tree else None)
+    crosses = set(range(3, 43, 5) if listed is None else listed)
+    text = {"norm": "rms", "attention": attention(c, kv_default=8, bias=False), "ffn": glu(c)}
+    blocks = {"text": text, "cross": {"norm": "none", "tensors": _idle(c, text)}}
+    layers = by_layer(n_layers(c), lambda i: "cross" if i in crosses else "text")
+    tree = decoder(c, blocks, layers, tied=False)
+    if "head" in tree:
+        tree["head"] = {"tied": False, "n_outputs": tree["vocab"]}
+    note = "cross-attention to images: stored, and skipped by a text alone"
+    return noted(tree | {"vocab": tree["vocab"] + 8}, note)
 
 
 def _idle(c: Config, block: Tree) -> Tree:
@@ -133,17 +113,43 @@ def _idle(c: Config, block: Tree) -> Tree:
                 "down": ("d_model", d_ff)}  # fmt: skip
     norms = {"before_cross": "d_model", "before_ffn": "d_model", "q_norm": width, "k_norm": width}
     return {
-        **{n: {"use": "matmul", "dims": [*dims], "stream": "none"} for n, dims in products.items()},
-        **{name: {"use": "norm", "dims": [size]} for name, size in norms.items()},
-        "gates": {"use": "elementwise", "dims": [2]},
+        **{n: tensor("matmul", *dims, stream="none") for n, dims in products.items()},
+        **{name: tensor("norm", size) for name, size in norms.items()},
+        "gates": tensor("elementwise", 2),
     }
 
 
-def _block(c: Config, **defaults: int) -> Tree:
-    """A layer of Llama, whatever the type's KV heads and head_dim are by default."""
-    bias = c.flag("attention_bias", default=False)
-    return {
-        "norm": "rms",
-        "attention": attention(c, bias=bias, **defaults),
-        "ffn": glu(c, bias=c.flag("mlp_bias", default=False)),
+_KINDS = {**ATTENTION, "chunked_attention": "chunked"}
+
+
+def llama4_text(c: Config) -> Tree:
+    """Attention within chunks but in every fourth layer; one shared expert beside one routed."""
+    count, chunk = n_layers(c), window(c, 8192, "attention_chunk_size")
+    mixers = {
+        name: {"attention": attention(c, kv_default=8, head_dim=128, chunk=size)}
+        for name, size in {"full": None, "chunked": chunk}.items()
     }
+    c.ignore("intermediate_size_mlp", "use_qk_norm")
+    moe = partial(
+        mixture, c, n_experts=["num_local_experts"], top_k_default=1, width=["intermediate_size"],
+        shared=1,
+    )  # fmt: skip
+    dense = partial(glu, c, width="intermediate_size_mlp")
+    return sparse(c, mixers, _chunked(c, count), _routed(c, count), moe, dense=dense)
+
+
+def _chunked(c: Config, count: int) -> list[str]:
+    """Queries of layers without rotation attend to all keys, unless the file lists the kinds."""
+    step = c.size("no_rope_layer_interval", default=4)
+    rotated = c.flags("no_rope_layers")
+    if rotated and len(rotated) != count:
+        c.refuse("no_rope_layers", f"{len(rotated)} entries for {count} layers")
+    rotates = rotated or [(i + 1) % step != 0 for i in range(count)]
+    return kinds(c, count, lambda i: "chunked" if rotates[i] else "full", known=_KINDS)
+
+
+def _routed(c: Config, count: int) -> list[str]:
+    """Layers with experts: those that are listed, or every so many."""
+    step, listed = c.size("interleave_moe_layer_step", default=1), c.sizes("moe_layers")
+    chosen = set(range(step - 1, count, step) if listed is None else listed)
+    return by_layer(count, lambda i: "moe" if i in chosen else "dense")

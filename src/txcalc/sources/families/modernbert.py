@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.readers.common import attention, given, glu, never, plain, text_model
+from txcalc.sources.families.composite import text_model
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.encoder import (
-    SECOND_BIAS,
-    Pooled,
-    dense,
-    encoder,
-    lookup,
-    norm,
-)
+from txcalc.sources.readers.encoder import SECOND_BIAS, Pooled, encoder, token_types
 from txcalc.sources.readers.layers import kinds, n_layers
+from txcalc.sources.readers.parts import attention, glu, mha, plain
+from txcalc.sources.readers.refusals import refuse_flags
+from txcalc.sources.readers.trees import dense, layer_norm, lookup, tensor
 
 _ROTARY: Tree = {"positions": {"kind": "rotary"}}
 
 
 def modernbert(c: Config) -> Tree:
-    """arXiv:2412.13663: two of three layers see a window on both sides; layer 0 has no norm."""
+    """arXiv:2412.13663: two of three layers have a window on both sides; layer 0 no norm."""
     c.only("masked", "body")
     return _modernbert(c)
 
@@ -38,7 +34,7 @@ def modernbert_decoder(c: Config) -> Tree:
 
 
 def _modernbert(c: Config, *, sides: int = 2) -> Tree:
-    c.ignore(*_TRAINED)
+    c.ignore("position_embedding_type", *_CLASSIFIER)
     kind = "layer" if c.flag("norm_bias", default=False) else "layer_no_bias"
     side = c.size("local_attention", default=128) // 2
     if c.maybe("sliding_window") not in (None, side):
@@ -48,11 +44,14 @@ def _modernbert(c: Config, *, sides: int = 2) -> Tree:
     for name, window in windows.items():
         block = {
             "norm": kind,
-            "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads")}
-            | given(bias=c.flag("attention_bias", default=False), window=window),
-            "ffn": glu(c, bias=c.flag("mlp_bias", default=False)),
-        }
-        weights = norm("before_ffn") if kind == "layer" else {"before_ffn": norm("x")["x"]}
+            "attention": mha(
+                c.size("num_attention_heads"), window=window,
+                bias=c.flag("attention_bias", default=False),
+            ),
+            "ffn": glu(c, bias="mlp_bias"),
+        }  # fmt: skip
+        biased = layer_norm("before_ffn")
+        weights = biased if kind == "layer" else {"before_ffn": biased["before_ffn"]}
         blocks |= {name: block, f"first_{name}": block | {"norm": "none", "tensors": weights}}
     every = c.size("global_attn_every_n_layers", default=3)
     layers = kinds(c, n_layers(c), lambda i: "sliding" if i % every else "full")
@@ -68,41 +67,32 @@ def _modernbert(c: Config, *, sides: int = 2) -> Tree:
     )  # fmt: skip
 
 
-_TRAINED = (
-    "classifier_activation", "classifier_pooling", "deterministic_flash_attn",
-    "initializer_cutoff_factor", "sparse_prediction", "sparse_pred_ignore_index",
-    "reference_compile", "repad_logits_with_grad", "global_rope_theta", "local_rope_theta",
-    "layer_norm_eps", "position_embedding_type",
-)  # fmt: skip
-_TOWER = (
-    "pixel_shuffle_factor", "classifier_bias", "classifier_pooling",
-    "initializer_cutoff_factor",
-)  # fmt: skip
+_CLASSIFIER = ("classifier_activation", "classifier_pooling")
+"""Keys of heads that classify sequences."""
+
+_TOWER = ("pixel_shuffle_factor", "classifier_bias", "classifier_pooling")
 
 
 def eurobert(c: Config) -> Tree:
     """arXiv:2503.05500: Llama's layers, read in both directions."""
     c.only("masked", "body")
     c.ignore("classifier_pooling")
-    bias = c.flag("mlp_bias", default=False)
-    head = {"tied": _tied(c), "transform": None, "bias": bias}
+    head = _head(c) | {"bias": c.flag("mlp_bias", default=False)}
     return _llama(c, {"encoder": None}, n_layers(c), head=head)
 
 
 def ultrabert(c: Config) -> Tree:
-    """Two of three layers see a window on both sides; a head through a narrower layer."""
+    """Two of three layers have a window on both sides; a head through a narrower layer."""
     c.only("masked", "body")
     c.ignore("classifier_pooling")
     count = n_layers(c)
     each = c.sizes("attention_windows", length=count) or []
-    side = next((window for window in each if window), None) or c.size(
-        "sliding_window", default=128
-    )
+    side = next(filter(None, each), None) or c.size("sliding_window", default=128)
     layers = kinds(c, count, lambda i: "sliding" if (each[i] if each else (i + 1) % 3) else "full")
     narrow = c.size("prediction_head_size", default=768)
     tensors = dense("narrow", narrow, "d_model", bias=False)
     tensors |= dense("wide", "d_model", narrow, bias=False)
-    head = {"tied": _tied(c), "transform": None, "bias": False}
+    head = _head(c) | {"bias": False}
     return _llama(
         c, {"full": None, "sliding": 2 * side + 1}, layers, head=head,
         tensors={} if c.task == "body" else tensors,
@@ -119,8 +109,8 @@ def _llama(c: Config, windows: dict[str, int | None], layers: list[str] | int, *
     blocks = {
         name: {
             "norm": "rms",
-            "attention": attention(c, bias=c.flag("attention_bias", default=False), window=window),
-            "ffn": glu(c, bias=c.flag("mlp_bias", default=False)),
+            "attention": attention(c, window=window),
+            "ffn": glu(c, bias="mlp_bias"),
         }
         for name, window in windows.items()
     }
@@ -132,41 +122,32 @@ def _llama(c: Config, windows: dict[str, int | None], layers: list[str] | int, *
 
 def gte(c: Config) -> Tree:
     """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up."""
-    ffn = {"ffn": glu(c), "tensors": {"down_bias": {"use": "bias", "dims": ["d_model"]}}}
+    ffn = {"ffn": glu(c), "tensors": {"down_bias": tensor("bias", "d_model")}}
     return _rotary_bert(c, ffn, "never")
 
 
 def nomic_bert(c: Config) -> Tree:
     """arXiv:2402.01613: norms after each sub-layer, no bias in them; GPT-2's names in old files."""
     c.only("masked", "body")
-    c.ignore(*_NOMIC_TRAINED)
-    never(c, "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias", "prenorm", "causal")
-    never(c, "parallel_block", "use_rms_norm")
+    c.ignore("pad_vocab_size_multiple", "dense_seq_output", "last_layer_subset")
+    refuse_flags(c, "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias", "prenorm", "causal")
+    refuse_flags(c, "parallel_block", "use_rms_norm")
     if c.count("num_experts", default=0) or c.count("moe_every_n_layers", default=0):
         c.unsupported("a mixture of experts of type 'nomic_bert'")
     if c.word("activation_function", default="swiglu") not in ("swiglu", "geglu", "glu"):
         c.unsupported("an FFN that is not gated, of type 'nomic_bert',")
-    part = {"kind": "mha", "n_heads": c.size("num_attention_heads", "n_head")}
+    heads = c.size("num_attention_heads", "n_head")
     block = {
         "norm": "layer",
         "placement": "post",
-        "attention": part | given(head_dim=c.maybe("head_dim")),
+        "attention": mha(heads, head_dim=c.maybe("head_dim")),
         "ffn": {"kind": "glu", "d_ff": c.size("intermediate_size", "n_inner")},
     }
     return encoder(
         c, block, n_layers(c, "num_hidden_layers", "n_layer"), **_ROTARY, untied=SECOND_BIAS,
-        token_types=c.count("type_vocab_size", default=2), pooled="never",
+        token_types=token_types(c), pooled="never",
         width=("hidden_size", "n_embd"), context=c.maybe("max_position_embeddings", "n_positions"),
     )  # fmt: skip
-
-
-_NOMIC_TRAINED = (
-    "rotary_emb_base", "rotary_emb_fraction", "rotary_emb_interleaved", "rotary_emb_scale_base",
-    "rotary_scaling_factor", "use_flash_attn", "use_xentropy", "fused_bias_fc",
-    "fused_dropout_add_ln", "pad_vocab_size_multiple", "max_trained_positions",
-    "dense_seq_output", "last_layer_subset", "mlp_checkpoint_lvl",
-)  # fmt: skip
-"""Keys of the model's own code that change no tensor."""
 
 
 def jina_v3(c: Config) -> Tree:
@@ -177,31 +158,28 @@ def jina_v3(c: Config) -> Tree:
 def _rotary_bert(c: Config, ffn: Tree, pooled: Pooled, untied: Tree | None = None) -> Tree:
     c.only("masked", "body")
     block = {"norm": "layer", "placement": "post", "attention": attention(c, bias=True), **ffn}
-    return encoder(
-        c, block, **_ROTARY, token_types=c.count("type_vocab_size", default=1),
-        pooled=pooled, untied=untied,
-    )  # fmt: skip
+    types = token_types(c, 1)
+    return encoder(c, block, **_ROTARY, token_types=types, pooled=pooled, untied=untied)
 
 
 def neomme(c: Config) -> Tree:
     """NeoMME: patches beside tokens, values from a table of their own, norms without weights."""
     c.only("masked")
-    c.ignore("sliding_window", "per_layer_config", "embedding_dim", "residual_multiplier")
-    c.ignore("layer_types")
+    c.ignore("sliding_window", "per_layer_config", "embedding_dim", "layer_types")
     width, rank = c.size("hidden_size"), c.size("embedding_rank")
-    bias = c.flag("attention_bias", default=False)
-    part = attention(c, kv_default=4, head_dim=64, bias=bias)
-    heads, head_dim = part["n_heads"], part["head_dim"]
+    part = attention(c, kv_default=4, head_dim=64)
+    heads = part["n_heads"]
+    head_dim = part.get("head_dim", width // heads)
     block = {
         "norm": "none",
         "attention": part,
-        "ffn": plain(c, bias=c.flag("mlp_bias", default=False)),
+        "ffn": plain(c, bias="mlp_bias"),
         "tensors": dense("gate", heads * head_dim, "d_model", bias=False)
-        | {name: {"use": "elementwise", "dims": [n]} for name, n in (("alpha", heads), ("mix", 2))},
+        | {name: tensor("elementwise", n) for name, n in (("alpha", heads), ("mix", 2))},
         "partial": True,
     }
     patch = 3 * c.size("patch_size", default=32) ** 2
-    around = norm("patch_norm", patch) | dense("patch_up", 2 * width, patch, bias=False)
+    around = layer_norm("patch_norm", patch) | dense("patch_up", 2 * width, patch, bias=False)
     around |= dense("patch_down", "d_model", 2 * width)
     around["values"] = lookup(c.size("vocab_size"), part.get("n_kv_heads", heads) * head_dim)
     return encoder(
@@ -211,5 +189,5 @@ def neomme(c: Config) -> Tree:
     )  # fmt: skip
 
 
-def _tied(c: Config) -> bool:
-    return c.flag("tie_word_embeddings", default=False)
+def _head(c: Config) -> Tree:
+    return {"tied": c.flag("tie_word_embeddings", default=False), "transform": None}

@@ -1,74 +1,95 @@
-"""NVIDIA's dense Nemotron, and Dory."""
+"""NVIDIA's Nemotron."""
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import attention, glu, plain
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.layers import by_layer, decoder, layer_type, n_layers, uniform
+from txcalc.sources.readers.layers import decoder
+from txcalc.sources.readers.mixtures import mixture
+from txcalc.sources.readers.modern import modern
+from txcalc.sources.readers.parts import attention, plain
+from txcalc.sources.readers.state_spaces import FULL, LINEAR, layer_key, ssm_heads
+from txcalc.sources.readers.trees import noted, untied
 
 
 def nemotron(c: Config) -> Tree:
     """arXiv:2402.16819: LayerNorm, squared ReLU between two matrices, biases by flag."""
-    block = {
-        "norm": "layer",
-        "attention": attention(c, bias=c.flag("attention_bias", default=False)),
-        "ffn": plain(c, bias=c.flag("mlp_bias", default=False)),
+    return modern(c, norm="layer", ffn=plain(c, bias="mlp_bias"))
+
+
+_SUB_LAYERS = (
+    "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups", "mamba_n_groups",
+    "conv_kernel", "mamba_d_conv", "use_conv_bias", "mamba_conv_bias", "use_bias",
+    "num_attention_heads", "num_key_value_heads", "head_dim", "attention_head_dim",
+    "intermediate_size", "mlp_bias", "n_routed_experts", "num_local_experts",
+    "num_experts_per_tok", "moe_intermediate_size", "moe_shared_expert_intermediate_size",
+    "moe_latent_size", "n_shared_experts", "moe_shared_expert_overlap",
+)  # fmt: skip
+"""Keys of sub-layers, which a file may state of some that it has not."""
+
+
+def nemotron_h(c: Config) -> Tree:
+    """arXiv:2504.03624 and 2512.20856: every layer is one sub-layer.  The head is never tied."""
+    c.ignore("attention_bias", "mamba_proj_bias", "mamba_ssm_cache_dtype", "chunk_size", "expand")
+    c.ignore("mamba_expand", "sliding_window", "time_step_rank", *_SUB_LAYERS)
+    c.ignore("mtp_hybrid_override_pattern", "mtp_layers_block_type")
+    layers = _sub_layers(c)
+    build = {
+        "mamba": lambda: {"ssm": _mamba(c)},
+        "full": lambda: {"attention": _attention(c)},
+        "dense": lambda: {"ffn": plain(c, bias="mlp_bias")},
+        "moe": lambda: {"ffn": _experts(c)},
     }
-    return uniform(c, block, final_norm="layer")
+    blocks = {name: {"norm": "rms", **build[name]()} for name in dict.fromkeys(layers)}
+    modules = c.count("num_nextn_predict_layers", default=0)
+    tree = untied(decoder(c, blocks, layers, tied=False))
+    return noted(tree, "left out: the multi-token-prediction layers" if modules else None)
 
 
-def dory(c: Config) -> Tree:
-    """Norms without weights, learned scales in their place (arXiv:2410.01131), looped layers.
-
-    Saved files list attention and FFN as layers of their own, and count twice as many.
-    """
-    c.ignore("ngpt_alpha_init")
-    count, listed = n_layers(c), c.words("layer_types")
-    halved = 2 if listed and "mlp" in listed else 1
-    kinds = [layer_type(c, kind) for kind in (listed or [])[::halved]]
-    count //= halved
-    kinds = kinds or by_layer(count, lambda i: "sliding" if (i + 1) % 4 else "full")
-    if len(kinds) != count:
-        c.refuse("layer_types", f"{len(kinds)} layers are listed, but there are {count}")
-    before = c.count("n_input_layers", default=8 * halved) // halved
-    after = c.count("n_output_layers", default=8 * halved) // halved
-    looped = (
-        c.count("n_recurrent_layers", default=halved * max(0, count - before - after)) // halved
-    )
-    if before + looped + after != count:
-        c.refuse(
-            "n_recurrent_layers",
-            f"{before} layers before, {looped} in and {after} after the loop are not {count}",
-        )
-    loops = c.size("n_recurrent_loops", default=2)
-    state = c.word("recurrent_kv_cache_mode", default="per_loop", known=("per_loop", "last_loop"))
-    extra: Tree = {"loops": loops} if loops > 1 else {}
-    if extra and state == "last_loop":
-        extra["loop_state"] = "last"
-    inner = range(before, before + looped) if extra else range(0)
-    layers = [f"looped_{kind}" if i in inner else kind for i, kind in enumerate(kinds)]
-    window = c.size("sliding_window", default=1024)
-    blocks = {}
-    for kind, size in (("full", None), ("sliding", window)):
-        blocks[kind] = _dory(c, size)
-        blocks[f"looped_{kind}"] = blocks[kind] | extra
-    tree = decoder(c, blocks, layers, tied=False, final_norm="none")
-    if "head" in tree:
-        tree["tensors"] = {"logit_scale": {"use": "elementwise", "dims": ["vocab"]}}
-    return tree
+def _sub_layers(c: Config) -> list[str]:
+    known = LINEAR | FULL | {"moe": "moe", "mlp": "dense"}
+    letters = {"M": "mamba", "*": "full", "E": "moe", "-": "dense"}
+    key = layer_key(c)
+    listed = c.words(key)
+    layers = [known.get(k) or c.refuse(key, f"{k!r} is not modelled") for k in listed or ()]
+    key, pattern = "hybrid_override_pattern", c.word("hybrid_override_pattern", default="")
+    spelt = [letters.get(k) or c.refuse(key, f"{k!r} is not modelled") for k in pattern]
+    if layers and spelt and layers != spelt:
+        c.refuse(key, "it contradicts the list of layers")
+    layers = layers or spelt or c.refuse(key, "missing, but it is needed: the kind of each layer")
+    if c.count("num_hidden_layers", default=len(layers)) != len(layers):
+        c.refuse("num_hidden_layers", f"{len(layers)} layers are listed")
+    return layers
 
 
-def _dory(c: Config, window: int | None) -> Tree:
-    bias = ["q", "k", "v", "o"] if c.flag("attention_bias", default=False) else False
-    scales: dict[str, list[str]] = {
-        "qk_scale": ["n_heads", "head_dim"], "gate_scale": ["n_heads", "head_dim"],
-        "ffn_gate_scale": ["d_ff"], "ffn_up_scale": ["d_ff"],
-        "attention_step": ["d_model"], "ffn_step": ["d_model"],
-    }  # fmt: skip
-    part = attention(c, kv_default=4, head_dim=256, bias=bias, window=window, gated=True)
+def _mamba(c: Config) -> Tree:
+    n_heads, width = c.stated("mamba_num_heads", 128), c.stated("mamba_head_dim", 64)
     return {
-        "norm": "none",
-        "attention": part,
-        "ffn": glu(c, bias=c.flag("mlp_bias", default=False)),
-        "tensors": {n: {"use": "elementwise", "dims": dims} for n, dims in scales.items()},
+        "kind": "mamba2",
+        **ssm_heads(c, n_heads * width, "mamba_num_heads", 128, "mamba_head_dim", 64),
+        "d_state": c.stated("ssm_state_size", 128),
+        "n_groups": c.size("n_groups", "mamba_n_groups", default=8),
+        "d_conv": c.size("conv_kernel", "mamba_d_conv", default=4),
+        "conv_bias": c.flag("use_conv_bias", "mamba_conv_bias", default=True),
+        "bias": c.flag("use_bias", default=False),
     }
+
+
+def _attention(c: Config) -> Tree:
+    width, older = c.stated("head_dim", 128), c.maybe("attention_head_dim")
+    if older not in (None, width):
+        c.refuse("attention_head_dim", f"{older}, but the class reads head_dim, which is {width}")
+    return attention(c, head_dim=width, kv_default=8, bias=False)
+
+
+def _experts(c: Config) -> Tree:
+    return mixture(
+        c,
+        n_experts=("n_routed_experts", "num_local_experts"),
+        top_k_default=2,
+        shared=1,
+        d_shared=c.size("moe_shared_expert_intermediate_size"),
+        d_latent=c.maybe("moe_latent_size"),
+        expert="plain",
+        router_bias="buffer",
+        shared_bias=c.flag("mlp_bias", default=False),
+    )

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from txcalc.sources.readers.common import given, idle_cross_attention, plain
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import decoder, n_layers
+from txcalc.sources.readers.parts import glu, idle_cross_attention, learned, mha, plain
+from txcalc.sources.readers.trees import tensor
 
 
 def opt(c: Config) -> Tree:
     """arXiv:2205.01068: the position table has two rows more; the 350M model has norms after."""
-    c.ignore("output_projection", "layerdrop")
+    c.ignore("output_projection")
     before = c.flag("do_layer_norm_before", default=True)
     norm = "layer" if c.flag("layer_norm_elementwise_affine", default=True) else "none"
     bias = c.flag("enable_bias", default=True)
     block = {
         "norm": norm,
         "placement": "pre" if before else "post",
-        "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads")} | given(bias=bias),
+        "attention": mha(c.size("num_attention_heads"), bias=bias),
         "ffn": plain(c, width="ffn_dim", bias=bias),
     }
     last = before and not c.flag("_remove_final_layer_norm", default=False)
     described = _decoder(
-        c, block, n_layers(c), final_norm=norm if last else "none", positions=_two_more(c)
+        c, block, n_layers(c), final_norm=norm if last else "none", positions=learned(c, 2)
     )
     narrow = c.maybe("word_embed_proj_dim")
     return described if narrow in (None, c.size("hidden_size")) else _projected(described, narrow)
@@ -34,31 +35,22 @@ def _projected(described: Tree, narrow: int) -> Tree:
     if "head" in described:
         described["head"] |= {"transform": "none", "transform_bias": False}
     else:
-        described["tensors"] = {"project_out": {"use": "matmul", "dims": [narrow, "d_model"]}}
+        described["tensors"] = {"project_out": tensor("matmul", narrow, "d_model")}
     return described | {"embedding": {"d_embed": narrow}}
 
 
 def biogpt(c: Config) -> Tree:
     """doi:10.1093/bib/bbac409: GPT-2 in the names and with the positions of OPT."""
-    c.ignore("layerdrop", "activation_dropout")
-    block = {
-        "norm": "layer",
-        "attention": {"kind": "mha", "n_heads": c.size("num_attention_heads"), "bias": True},
-        "ffn": plain(c, bias=True),
-    }
-    return _decoder(c, block, n_layers(c), positions=_two_more(c))
+    attend = mha(c.size("num_attention_heads"), bias=True)
+    block = {"norm": "layer", "attention": attend, "ffn": plain(c, bias=True)}
+    return _decoder(c, block, n_layers(c), positions=learned(c, 2))
 
 
 def xglm(c: Config) -> Tree:
     """arXiv:2112.10668: sinusoidal positions."""
-    c.ignore("layerdrop", "activation_dropout")
     block = {
         "norm": "layer",
-        "attention": {
-            "kind": "mha",
-            "n_heads": c.size("attention_heads", "num_attention_heads"),
-            "bias": True,
-        },
+        "attention": mha(c.size("attention_heads", "num_attention_heads"), bias=True),
         "ffn": plain(c, width="ffn_dim", bias=True),
         **idle_cross_attention(c),
     }
@@ -71,16 +63,16 @@ def xglm(c: Config) -> Tree:
 def cpmant(c: Config) -> Tree:
     """CPM-Ant: prompts that go before every text, one table of relative and segment biases.
 
-    A pass runs over the prompt's tokens too, but not its head, which no part tells apart.
+    A pass runs over the prompt's tokens too, but not its head, which no part knows.
     """
-    c.ignore("eps", "position_bias_max_distance", "dropout_p", "tie_word_embeddings")
+    c.ignore("position_bias_max_distance", "tie_word_embeddings")
     heads, segments = c.size("num_attention_heads"), c.size("segment_types", default=32)
     buckets = c.size("position_bias_num_buckets", default=512) + segments**2
     prompts = c.count("prompt_types", default=32) * c.count("prompt_length", default=32)
     block = {
         "norm": "rms",
-        "attention": {"kind": "mha", "n_heads": heads, "head_dim": c.size("dim_head")},
-        "ffn": {"kind": "glu", "d_ff": c.size("dim_ff")},
+        "attention": mha(heads, head_dim=c.size("dim_head")),
+        "ffn": glu(c, width="dim_ff"),
         "partial": prompts > 0,
     }
     described = _decoder(
@@ -91,10 +83,6 @@ def cpmant(c: Config) -> Tree:
     if "head" in described:
         described["head"] = {"tied": False}
     return described
-
-
-def _two_more(c: Config) -> Tree:
-    return {"kind": "learned", "n_positions": c.size("max_position_embeddings") + 2}
 
 
 def _decoder(c: Config, block: Tree, count: int, **more: Any) -> Tree:

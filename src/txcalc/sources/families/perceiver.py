@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.encoder import dense, lookup, norm
+from txcalc.sources.readers.trees import dense, layer_norm, lookup, tensor
 
 _DECODED = 8 * 32
 """Channels of the queries and keys of the class's decoder."""
@@ -25,10 +25,10 @@ def perceiver(c: Config) -> Tree:
     }
     rows = c.size("max_position_embeddings")
     tensors = {
-        "latents": {"use": "elementwise", "dims": [c.size("num_latents"), latent]},
+        "latents": tensor("elementwise", c.size("num_latents"), latent),
         "positions": lookup(rows, width),
         "output_positions": lookup(rows, width),
-        "output_bias": {"use": "bias", "dims": ["vocab"]},
+        "output_bias": tensor("bias", "vocab"),
         **_layer("read_", latent, width, across, v or across, latent, wide["cross"], crosses=True),
         **_layer("write_", width, latent, _DECODED, width, width, 1, crosses=True),
     }
@@ -50,10 +50,11 @@ def _layer(
     at: str, q_dim: int, kv_dim: int, qk: int, v: int, out: int, wide: int, *, crosses: bool = False
 ) -> Tree:
     """Attention from one width to another and the FFN behind it, with their norms."""
-    found = norm(f"{at}q_norm", q_dim) | (norm(f"{at}kv_norm", kv_dim) if crosses else {})
-    found |= dense(f"{at}q", qk, q_dim) | dense(f"{at}k", qk, kv_dim) | dense(f"{at}v", v, kv_dim)
-    found |= dense(f"{at}o", out, v) | norm(f"{at}ffn_norm", q_dim)
-    return found | dense(f"{at}up", wide * q_dim, q_dim) | dense(f"{at}down", q_dim, wide * q_dim)
+    tensors = layer_norm(f"{at}q_norm", q_dim)
+    tensors |= layer_norm(f"{at}kv_norm", kv_dim) if crosses else {}
+    tensors |= dense(f"{at}q", qk, q_dim) | dense(f"{at}k", qk, kv_dim) | dense(f"{at}v", v, kv_dim)
+    tensors |= dense(f"{at}o", out, v) | layer_norm(f"{at}ffn_norm", q_dim)
+    return tensors | dense(f"{at}up", wide * q_dim, q_dim) | dense(f"{at}down", q_dim, wide * q_dim)
 
 
 _OTHER_INPUTS = (

@@ -6,23 +6,17 @@ from collections.abc import Iterator
 from itertools import count as counted
 from itertools import islice
 
-from txcalc.sources.families.qwen_next import (
-    LAYERS,
-    experts,
-    full_layers,
-    gated_attention,
-    gated_delta,
-    text_of,
-)
-from txcalc.sources.readers.common import sized
+from txcalc.sources.families.qwen_next import experts, full_layers, gated_attention, text_of
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import decoder, n_layers
+from txcalc.sources.readers.state_spaces import DELTA, gated_delta
+from txcalc.sources.readers.trees import tensor
 
 _INDEXER = tuple(
     f"indexer_{end}" for end in ("n_heads", "kv_heads", "head_dim", "budget", "compress_ratio")
 )
-MAX_HEADS = 10**4
-KNOWN = LAYERS | dict.fromkeys(
+_MAX_HEADS = 10**4
+_KNOWN = DELTA | dict.fromkeys(
     ("indexed_attention", "qwen_sparse_attention", "deepseek_sparse_attention"), "full"
 )
 
@@ -40,15 +34,15 @@ def qwen4_exp_text(c: Config) -> Tree:
     """
     c.ignore("ple_embed_dim", "ple_conv_kernel_size", *_INDEXER)
     c.ignore("number_of_conv_states", "output_gate_type", "seed", "split_ngram_parts")
-    layers = full_layers(c, n_layers(c), KNOWN)
-    n_streams, rank = sized(c, "hc_count", 4), sized(c, "hc_lowrank", 320)
+    layers = full_layers(c, n_layers(c), _KNOWN)
+    n_streams, rank = c.stated("hc_count", 4), c.stated("hc_lowrank", 320)
     wide = n_streams * c.size("hidden_size")
     fields: Tree = {"norm": "none", "ffn": experts(c, 10)}
-    inject = {"inject": {"use": "matmul", "dims": [n_streams, wide]}}
+    inject = {"inject": tensor("matmul", n_streams, wide)}
     hyper = {
-        f"{role}_hyper_{name}": tensor
+        f"{role}_hyper_{name}": row
         for role in ("mixer", "ffn")
-        for name, tensor in (_mixer(wide, rank) | inject).items()
+        for name, row in (_mixer(wide, rank) | inject).items()
     }
     blocks: dict[str, Tree] = {"linear": fields | {"ssm": gated_delta(c), "tensors": hyper}}
     if "full" in layers:
@@ -58,16 +52,16 @@ def qwen4_exp_text(c: Config) -> Tree:
         tensors = hyper | _ngrams(c, rows, wide)
         blocks[f"ngram_{i}"] = blocks["linear"] | {"tensors": tensors, "partial": True}
         layers[layer] = f"ngram_{i}"
-    last = {f"hyper_{name}": tensor for name, tensor in _mixer(wide, rank).items()}
+    last = {f"hyper_{name}": row for name, row in _mixer(wide, rank).items()}
     return decoder(c, blocks, layers, tied=False, final_norm="none", tensors=last)
 
 
 def _mixer(wide: int, rank: int) -> Tree:
     """What reads one stream out of all."""
     return {
-        "norm": {"use": "norm", "dims": [wide]},
-        "down": {"use": "matmul", "dims": [rank, wide]},
-        "up": {"use": "matmul", "dims": [wide, rank]},
+        "norm": tensor("norm", wide),
+        "down": tensor("matmul", rank, wide),
+        "up": tensor("matmul", wide, rank),
     }
 
 
@@ -76,9 +70,9 @@ def _indexer(c: Config) -> Tree:
     if c.size("indexer_kv_heads") != 1:
         c.refuse("indexer_kv_heads", "this type has one")
     return {
-        "indexer_qk": {"use": "matmul", "dims": [(heads + 1) * width, "d_model"]},
-        "indexer_q_norm": {"use": "norm", "dims": [width]},
-        "indexer_k_norm": {"use": "norm", "dims": [width]},
+        "indexer_qk": tensor("matmul", (heads + 1) * width, "d_model"),
+        "indexer_q_norm": tensor("norm", width),
+        "indexer_k_norm": tensor("norm", width),
     }
 
 
@@ -89,10 +83,10 @@ def _tables(c: Config, layers: list[str]) -> Iterator[tuple[int, int]]:
     """
     listed = sorted(set(c.sizes("ple_layer_ids") or ()))
     heads = _ngram_heads(c)
-    if heads * len(listed) > MAX_HEADS:
-        c.unsupported(f"n-grams of more than {MAX_HEADS:,} heads")
-    multiple = sized(c, "make_ngram_vocab_size_divisible_by", 128)
-    base = sized(c, "ngram_vocab_size_base", 20_000_000)
+    if heads * len(listed) > _MAX_HEADS:
+        c.unsupported(f"n-grams of more than {_MAX_HEADS:,} heads")
+    multiple = c.stated("make_ngram_vocab_size_divisible_by", 128)
+    base = c.stated("ngram_vocab_size_base", 20_000_000)
     primes = (n for n in counted(base) if is_prime(n))
     for layer in listed:
         if not 0 < layer <= len(layers) or layers[layer - 1] != "linear":
@@ -102,7 +96,7 @@ def _tables(c: Config, layers: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def _ngram_heads(c: Config) -> int:
-    return (sized(c, "ngram_size", 3) - 1) * sized(c, "heads_per_ngram", 8)
+    return (c.stated("ngram_size", 3) - 1) * c.stated("heads_per_ngram", 8)
 
 
 def _ngrams(c: Config, rows: int, wide: int) -> Tree:
@@ -111,11 +105,11 @@ def _ngrams(c: Config, rows: int, wide: int) -> Tree:
         c.refuse("ple_embed_dim", f"{d_embed} is no multiple of {heads} heads of n-grams")
     norms = ("key_norm", "query_norm", "conv_norm")
     return {
-        "ngrams": {"use": "lookup", "dims": [rows, d_embed // heads]},
-        "ngram_key": {"use": "matmul", "dims": [wide, d_embed]},
-        "ngram_value": {"use": "matmul", "dims": ["d_model", d_embed]},
-        "ngram_conv": {"use": "matmul", "dims": [wide, sized(c, "ple_conv_kernel_size", 4)]},
-        **{f"ngram_{name}": {"use": "norm", "dims": [wide]} for name in norms},
+        "ngrams": tensor("lookup", rows, d_embed // heads),
+        "ngram_key": tensor("matmul", wide, d_embed),
+        "ngram_value": tensor("matmul", "d_model", d_embed),
+        "ngram_conv": tensor("matmul", wide, c.stated("ple_conv_kernel_size", 4)),
+        **{f"ngram_{name}": tensor("norm", wide) for name in norms},
     }
 
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import n_layers
-from txcalc.sources.readers.seq2seq import Made, Side, described, sides, stack
+from txcalc.sources.readers.seq2seq import (
+    SINUSOIDAL,
+    Made,
+    Side,
+    described,
+    side_layer,
+    side_layers,
+    sides,
+    stack,
+)
+from txcalc.sources.readers.trees import dense, given, tensor
 
 FRAMES = "source counts the encoder's frames, as its convolutions leave them"
 
@@ -17,17 +26,16 @@ def whisper(c: Config) -> Tree:
 
     Sound is padded to 30 seconds (section 2.2), so that the encoder's length is fixed.
     """
-    c.ignore("use_weighted_layer_sum", "classifier_proj_size", "median_filter_width")
-    c.ignore("apply_spec_augment", "encoder_layerdrop", "decoder_layerdrop", "num_key_value_heads")
-    c.ignore_all("mask_time_", "mask_feature_")
+    c.ignore("use_weighted_layer_sum", "classifier_proj_size")
+    c.ignore("num_key_value_heads")
 
     def made(side: Side) -> Made:
         tokens = {"encoder": "max_source_positions", "decoder": "max_target_positions"}[side]
         positions = {"kind": "learned", "n_positions": c.size(tokens)}
         padded = c.size(tokens) if side == "encoder" else None
+        block = side_layer(c, side, placement=None, bias=["q", "v", "o"])
         fields = {"positions": positions, "length": padded, "final_norm": "layer"}
-        block = _block(c, side, bias=["q", "v", "o"])
-        return {side: block}, stack(_count(c, side), side, **fields)
+        return {side: block}, stack(side_layers(c, side), side, **fields)
 
     stem = {
         **_conv("conv1", "d_model", c.size("num_mel_bins", default=80), taps=3, each=2),
@@ -39,7 +47,7 @@ def whisper(c: Config) -> Tree:
 def speech_to_text(c: Config) -> Tree:
     """arXiv:2010.05171: convolutions that halve the frames, each gating half of its channels."""
     c.only("conditional", "body")
-    c.ignore("encoder_layerdrop", "decoder_layerdrop", "max_source_positions")
+    c.ignore("max_source_positions")
     taps = c.sizes("conv_kernel_sizes", length=c.size("num_conv_layers", default=2)) or [5, 5]
     middle = c.size("conv_channels", default=1024)
     channels = c.size("input_feat_per_channel", default=80) * c.size("input_channels", default=1)
@@ -51,8 +59,10 @@ def speech_to_text(c: Config) -> Tree:
         channels = middle // 2
 
     def made(side: Side) -> Made:
-        fields = {"positions": {"kind": "sinusoidal"}, "final_norm": "layer"}
-        return {side: _block(c, side, bias=True)}, stack(_count(c, side), side, **fields)
+        fields = {"positions": SINUSOIDAL, "final_norm": "layer"}
+        return {side: side_layer(c, side, placement=None)}, stack(
+            side_layers(c, side), side, **fields
+        )
 
     return _described(c, made, stem)
 
@@ -60,7 +70,7 @@ def speech_to_text(c: Config) -> Tree:
 def moonshine(c: Config) -> Tree:
     """arXiv:2410.15608: rotary positions, a gated FFN in the decoder, three convolutions."""
     c.only("conditional", "body")
-    c.ignore("pad_head_dim_to_multiple_of", "encoder_hidden_act", "decoder_hidden_act")
+    c.ignore("pad_head_dim_to_multiple_of")
     d_model, bias = c.size("hidden_size"), c.flag("attention_bias", default=False)
     heads = c.size("decoder_num_attention_heads", "num_attention_heads")
     kv_heads = c.size("decoder_num_key_value_heads", "num_key_value_heads", default=heads)
@@ -94,8 +104,8 @@ def moonshine(c: Config) -> Tree:
         **_conv("conv1", "d_model", 1, taps=127, each=6, bias=False),
         **_conv("conv2", 2 * d_model, "d_model", taps=7, each=2),
         **_conv("conv3", "d_model", 2 * d_model, taps=3),
-        "groupnorm": {"use": "norm", "dims": ["d_model"]},
-        "groupnorm_bias": {"use": "norm", "dims": ["d_model"]},
+        "groupnorm": tensor("norm", "d_model"),
+        "groupnorm_bias": tensor("norm", "d_model"),
     }
     return _described(c, made, stem, "max_position_embeddings")
 
@@ -118,31 +128,11 @@ def _described(
     return tree | {"notes": [FRAMES]} if both else tree
 
 
-def _block(c: Config, side: Side, *, bias: bool | list[str]) -> Tree:
-    aliases = ["num_attention_heads"] if side == "encoder" else []
-    heads = c.size(f"{side}_attention_heads", *aliases)
-    part = {"kind": "mha", "n_heads": heads, "bias": bias}
-    ffn = {"kind": "plain", "d_ff": c.size(f"{side}_ffn_dim"), "bias": True}
-    cross = part if side == "decoder" else None
-    return {"norm": "layer", "attention": part, **given(cross_attention=cross), "ffn": ffn}
-
-
-def _count(c: Config, side: Side) -> int:
-    return n_layers(c, f"{side}_layers", *(["num_hidden_layers"] if side == "encoder" else []))
-
-
 def _conv(
-    name: str,
-    outputs: int | str,
-    inputs: int | str,
-    *,
-    taps: int,
-    each: int = 1,
-    bias: bool = True,
+    name: str, outputs: int | str, inputs: int | str, *, taps: int, each: int = 1, bias: bool = True
 ) -> Tree:
     """A convolution over frames, run ``each`` times for one that the encoder gets."""
-    weight = {"use": "matmul", "dims": [outputs, inputs], "copies": taps, "stream": "source"}
-    rows: Tree = {name: weight | given(repeats=each if each > 1 else None)}
-    if bias:
-        rows[f"{name}_bias"] = {"use": "bias", "dims": [outputs]}
+    rows = dense(name, outputs, inputs, bias=bias)
+    rows[name] |= {"copies": taps, "stream": "source"}
+    rows[name] |= given(repeats=each if each > 1 else None)
     return rows

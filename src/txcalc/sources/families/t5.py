@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import by_layer, n_layers
+from txcalc.sources.readers.parts import glu, mha, plain
 from txcalc.sources.readers.seq2seq import Made, Side, described, stack
+from txcalc.sources.readers.trees import given, lookup, tensor
 
 
 def t5(c: Config) -> Tree:
@@ -27,7 +28,7 @@ def umt5(c: Config) -> Tree:
 
 
 def longt5(c: Config) -> Tree:
-    """arXiv:2112.07916: in the encoder, a token sees ``local_radius`` tokens to each side.
+    """arXiv:2112.07916: encoder windows of ``local_radius`` tokens to each side.
 
     Transient-global attention adds a summary of each block of tokens, which no part describes.
     """
@@ -37,21 +38,17 @@ def longt5(c: Config) -> Tree:
     window = 2 * c.size("local_radius", default=127) + 1
     if kind == "local":
         return _t5(c, ffn="relu", window=window)
-    norm = {"global_norm": {"use": "norm", "dims": ["d_model"]}}
-    table = {
-        "use": "lookup",
-        "dims": [_positions(c)["n_buckets"], c.size("num_heads", "num_attention_heads")],
-    }
-    summary = {"tensors": norm, "partial": True}
-    return _t5(c, ffn="relu", window=window, encoder=summary, tensors={"global_positions": table})
+    positions = _positions(c)
+    table = {"global_positions": lookup(positions["n_buckets"], positions["n_heads"])}
+    summary = {"tensors": {"global_norm": tensor("norm", "d_model")}, "partial": True}
+    return _t5(c, ffn="relu", window=window, encoder=summary, tensors=table)
 
 
-def switch(c: Config) -> Tree:
+def switch_transformers(c: Config) -> Tree:
     """arXiv:2101.03961: every few layers, one expert of several for each token."""
     if _gated(c, "relu"):
         c.unsupported("a gated FFN in Switch Transformers")
-    c.ignore("expert_capacity", "router_z_loss_coef", "router_dtype", "add_router_probs")
-    c.ignore("router_ignore_padding_tokens")
+    c.ignore("expert_capacity", "router_dtype", "router_ignore_padding_tokens")
     experts = {
         "kind": "moe",
         "n_experts": c.size("num_experts"),
@@ -92,7 +89,6 @@ def _t5(
 ) -> Tree:
     """The file's own tie flag says whether the head has a weight; the stacks share their table."""
     gated = _gated(c, ffn)
-    c.ignore("scale_decoder_outputs", "output_past")
 
     def made(side: Side) -> Made:
         block = _block(c, side, gated=gated)
@@ -101,8 +97,8 @@ def _t5(
             block |= encoder or {}
         positions = _positions(c)
         if each_layer:
-            dims = [positions["n_buckets"], positions["n_heads"]]
-            block["tensors"] = {"positions": {"use": "lookup", "dims": dims}}
+            table = lookup(positions["n_buckets"], positions["n_heads"])
+            block["tensors"] = {"positions": table}
         fields = given(positions=None if each_layer else positions, final_norm="rms")
         return {side: block}, stack(_count(c, side), side, **fields)
 
@@ -119,18 +115,14 @@ def _t5(
 
 
 def _block(c: Config, side: Side, *, gated: bool) -> Tree:
-    attention = {
-        "kind": "mha",
-        "n_heads": c.size("num_heads", "num_attention_heads"),
-        "head_dim": c.size("d_kv", "head_dim", default=64),
-    }
-    cross = attention if side == "decoder" else None
-    ffn = {"kind": "glu" if gated else "plain", "d_ff": c.size("d_ff")}
-    return {"norm": "rms", "attention": attention, **given(cross_attention=cross), "ffn": ffn}
+    heads = c.size("num_heads", "num_attention_heads")
+    part = mha(heads, head_dim=c.size("d_kv", "head_dim", default=64))
+    cross = part if side == "decoder" else None
+    ffn = (glu if gated else plain)(c, width="d_ff")
+    return {"norm": "rms", "attention": part, **given(cross_attention=cross), "ffn": ffn}
 
 
 def _positions(c: Config) -> Tree:
-    c.ignore("relative_attention_max_distance", "dropout_rate")
     return {
         "kind": "relative",
         "n_buckets": c.size("relative_attention_num_buckets", default=32),
@@ -151,7 +143,6 @@ def _d_model(c: Config) -> int:
 
 def _gated(c: Config, usual: str) -> bool:
     """What ``feed_forward_proj`` means (``relu``, ``gated-gelu``), which a flag may repeat."""
-    c.ignore("dense_act_fn")
     kind, *rest = c.word("feed_forward_proj", default=usual).split("-")
     if len(rest) > 1 or (rest and kind != "gated"):
         c.refuse("feed_forward_proj", "an activation is needed, or 'gated-' and an activation")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.layers import by_layer, layer_type, n_layers
+from txcalc.sources.readers.layers import kinds, n_layers
 from txcalc.sources.readers.seq2seq import Made, Side, described, sides, stack
+from txcalc.sources.readers.trees import given, tensor
 
 LEFT_OUT = "left out: the vision tower, and what joins it"
 
@@ -13,7 +13,7 @@ LEFT_OUT = "left out: the vision tower, and what joins it"
 def t5gemma(c: Config) -> Tree:
     """arXiv:2504.06225: Gemma 2's layers and cross-attention; the encoder may be another size."""
     c.only("conditional", "body")
-    c.ignore("dropout_rate", "classifier_dropout_rate", "vocab_size")
+    c.ignore("vocab_size")
     parts = {"encoder": c.needed("encoder"), "decoder": c.needed("decoder")}
     main = parts[sides(c)[-1]]
     widths = {side: part.size("hidden_size") for side, part in parts.items()}
@@ -41,14 +41,13 @@ def t5gemma(c: Config) -> Tree:
 def t5gemma2(c: Config) -> Tree:
     """arXiv:2512.14856: Gemma 3's layers; the decoder's attention reads the encoder's tokens too.
 
-    The sign that ends an image has a vector of its own in each token table.
+    The token that ends an image has a vector of its own in each token table.
     """
     c.only("conditional", "body")
     encoder = c.needed("encoder")
     encoder.ignore("vision_config", "tie_word_embeddings", "mm_tokens_per_image", "architectures")
     encoder.ignore("model_type")
     encoder.ignore_all("boi_token", "eoi_token", "image_token")
-    c.ignore("dropout_rate", "classifier_dropout_rate")
     c.ignore_all("eoi_token", "image_token", "vocab_size")
     parts = {"encoder": encoder.needed("text_config"), "decoder": c.needed("decoder")}
     vocab, d_model = parts["decoder"].size("vocab_size"), parts["decoder"].size("hidden_size")
@@ -64,9 +63,7 @@ def t5gemma2(c: Config) -> Tree:
         keys = part.size("sliding_window", default=4096)
         return _stack(part, side, keys, period=period, qk_norm="head", vocab=own)
 
-    signs = {
-        "end_of_image": {"use": "elementwise", "dims": ["d_model"], "copies": 1 if tied else 2}
-    }
+    vectors = tensor("elementwise", "d_model", copies=1 if tied else 2)
     tree = described(
         c,
         made,
@@ -75,7 +72,7 @@ def t5gemma2(c: Config) -> Tree:
         tied=tied,
         context=parts["decoder"].maybe("max_position_embeddings"),
         one_table=True,
-        tensors=signs,
+        tensors={"end_of_image": vectors},
     )
     return tree | {"scope": "text", "notes": [LEFT_OUT]}
 
@@ -92,14 +89,9 @@ def _stack(
     d_model: int | None = None,
 ) -> Made:
     """Windows in all layers but one of each period, unless the file lists them."""
-    c.ignore("query_pre_attn_scalar", "final_logit_softcapping", "attn_logit_softcapping")
-    c.ignore("dropout_rate", "model_type", "architectures", "tie_word_embeddings")
-    c.ignore("max_position_embeddings")
+    c.ignore("model_type", "architectures", "tie_word_embeddings", "max_position_embeddings")
     count = n_layers(c)
-    listed = c.words("layer_types", length=count)
-    kinds = by_layer(count, lambda i: "sliding" if (i + 1) % period else "full")
-    if listed is not None:
-        kinds = [layer_type(c, kind) for kind in listed]
+    attends = kinds(c, count, lambda i: "sliding" if (i + 1) % period else "full")
     part = {
         "kind": "gqa",
         "n_heads": c.size("num_attention_heads"),
@@ -113,14 +105,10 @@ def _stack(
     merged = side == "decoder" and not cross
     ffn = {"kind": "glu", "d_ff": c.size("intermediate_size")}
     blocks = {
-        f"{side}_{kind}": {
-            **own,
-            "attention": part | given(window=keys, merged=merged),
-            "ffn": ffn,
-        }
+        f"{side}_{kind}": {**own, "attention": part | given(window=keys, merged=merged), "ffn": ffn}
         for kind, keys in (("sliding", window), ("full", None))
-        if kind in kinds
+        if kind in attends
     }
-    layers = [f"{side}_{kind}" for kind in kinds]
+    layers = [f"{side}_{kind}" for kind in attends]
     fields = given(vocab=vocab, d_model=d_model, positions={"kind": "rotary"}, final_norm="rms")
     return blocks, stack(layers, **fields)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from txcalc.sources.families.bart import SINUSOIDAL, count, layer, learned, two_stacks, usual_keys
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import by_layer
-from txcalc.sources.readers.seq2seq import Made, Side, stack
+from txcalc.sources.readers.parts import learned
+from txcalc.sources.readers.seq2seq import (
+    SINUSOIDAL,
+    Made,
+    Side,
+    by_bart,
+    side_layer,
+    side_layers,
+    stack,
+    two_stacks,
+)
+from txcalc.sources.readers.trees import given
 
 
 def m2m(c: Config) -> Tree:
@@ -18,25 +27,24 @@ def m2m(c: Config) -> Tree:
 def nllb_moe(c: Config) -> Tree:
     """arXiv:2207.04672: of every few layers the last has experts, two for a token."""
     c.only("conditional", "body")
-    c.ignore("expert_capacity", "router_z_loss_coef", "router_dtype", "second_expert_policy")
+    c.ignore("expert_capacity", "router_dtype", "second_expert_policy")
     c.ignore("router_ignore_padding_tokens", "normalize_router_prob_before_dropping")
-    c.ignore("batch_prioritized_routing", "moe_eval_capacity_token_fraction", "moe_token_dropout")
+    c.ignore("batch_prioritized_routing", "moe_eval_capacity_token_fraction")
     router_bias = c.flag("router_bias", default=False)
 
     def made(side: Side) -> Made:
-        dense = layer(c, side)
+        dense = side_layer(c, side)
         ffn = {"kind": "moe", "n_experts": c.size("num_experts"), "top_k": 2, "expert": "plain"}
         ffn |= {"d_expert": dense["ffn"]["d_ff"], "bias": True, **given(router_bias=router_bias)}
-        blocks = {f"{side}_dense": dense, f"{side}_moe": dense | {"ffn": ffn}}
+        blocks = {"dense": dense, "moe": dense | {"ffn": ffn}}
         step = c.count(f"{side}_sparse_step", default=4)
-        layers = by_layer(
-            count(c, side),
-            lambda i: f"{side}_moe" if step and (i + 1) % step == 0 else f"{side}_dense",
-        )
-        kept = {name: block for name, block in blocks.items() if name in layers}
+        count = side_layers(c, side)
+        of = by_layer(count, lambda i: "moe" if step and (i + 1) % step == 0 else "dense")
+        layers = [f"{side}_{kind}" for kind in of]
+        kept = {f"{side}_{kind}": block for kind, block in blocks.items() if kind in of}
         return kept, stack(layers, positions=SINUSOIDAL, final_norm="layer")
 
-    return usual_keys(c, made)
+    return by_bart(c, made, logits_bias=False)
 
 
 def marian(c: Config) -> Tree:
@@ -69,16 +77,11 @@ def fsmt(c: Config) -> Tree:
         c.refuse("tie_word_embeddings", f"{source} and {target} tokens cannot share a table")
     c.ignore("langs")
     padding = c.count("pad_token_id", default=1)
-    positions = learned(c, unused=padding + 1)
+    positions = learned(c, padding + 1)
     tree = two_stacks(
-        c,
-        placement="post",
-        positions=positions,
-        logits_bias=False,
-        vocab=target,
-        tied=tied,
+        c, placement="post", positions=positions, logits_bias=False, vocab=target, tied=tied,
         one_table=True,
-    )
+    )  # fmt: skip
     if not tied:
         tree["encoder"] = tree["encoder"] | {"vocab": source}
         tree["layers"] = tree["layers"] | {"vocab": target}

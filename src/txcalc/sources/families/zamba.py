@@ -4,45 +4,44 @@ from __future__ import annotations
 
 from itertools import cycle
 
-from txcalc.sources.families.mamba import heads, layer_key, mamba1_of
-from txcalc.sources.readers.common import attention, given, glu, noted, sized
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import by_layer, decoder, n_layers
+from txcalc.sources.readers.parts import attention, glu
+from txcalc.sources.readers.state_spaces import layer_key, mamba_part, ssm_heads
+from txcalc.sources.readers.trees import given, noted, tensor
 
-_IDLE = tuple(f"time_step_{end}" for end in ("min", "max", "floor", "limit"))
 _OLDER = ("lora_rank", "ffn_hidden_size", "state_size", "expansion_factor", "conv_dimension",
           "use_shared_block_lora", "use_shared_attention_lora")  # fmt: skip
-KINDS = {"linear_attention": "mamba", "mamba": "mamba", "hybrid": "hybrid"}
+_KINDS = {"linear_attention": "mamba", "mamba": "mamba", "hybrid": "hybrid"}
 
 
 def zamba(c: Config) -> Tree:
     """arXiv:2405.16712: Mamba, and one shared block."""
-    period, offset = sized(c, "attn_layer_period", 6), c.count("attn_layer_offset", default=4)
+    period, offset = c.stated("attn_layer_period", 6), c.count("attn_layer_offset", default=4)
     count = n_layers(c)
     if count < 3:
         c.refuse("num_hidden_layers", f"{count} is below the three that this type begins with")
-    c.ignore("n_mamba_heads", "hidden_mamba_act", *_IDLE)
+    c.ignore("n_mamba_heads")
     layers = _kinds(c, count) or by_layer(
         count, lambda i: "hybrid" if i == 2 or (i > 2 and (i - 3) % period == offset) else "mamba"
     )
-    return _model(c, layers, mamba1_of(c), _attention(c, 16), glu(c))
+    return _model(c, layers, mamba_part(c), _attention(c, 16), glu(c))
 
 
 def zamba2(c: Config) -> Tree:
     """arXiv:2411.15242: Mamba-2, several shared blocks in turn, and adapters for each use."""
-    c.ignore("use_conv_bias", "chunk_size", "mamba_headdim", "kv_channels")
-    c.ignore("num_query_groups", "use_mem_eff_path", "use_mem_rope", "use_long_context", *_IDLE)
-    c.ignore("use_mamba_kernels")
+    c.ignore("use_conv_bias", "chunk_size", "mamba_headdim", "kv_channels", "num_query_groups")
+    c.ignore("use_mem_rope", "use_long_context")
     older = next((key for key in _OLDER if c.has(key)), None)
     if older is not None:
         c.unsupported(f"the older form of this type's files, with keys such as {older},")
     bias = c.flag("add_bias_linear", default=False)
     ssm = {
         "kind": "mamba2",
-        **heads(c, sized(c, "mamba_expand", 2) * c.size("hidden_size"), "n_mamba_heads", 8),
-        "d_state": sized(c, "mamba_d_state", 64),
-        "n_groups": sized(c, "mamba_ngroups", 1),
-        "d_conv": sized(c, "mamba_d_conv", 4),
+        **ssm_heads(c, c.stated("mamba_expand", 2) * c.size("hidden_size"), "n_mamba_heads", 8),
+        "d_state": c.stated("mamba_d_state", 64),
+        "n_groups": c.stated("mamba_ngroups", 1),
+        "d_conv": c.stated("mamba_d_conv", 4),
         "conv_bias": True,
     } | given(bias=bias)
     width = c.maybe("intermediate_size") or 4 * c.size("hidden_size")
@@ -55,7 +54,7 @@ def zamba2(c: Config) -> Tree:
     if hybrids not in (None, [i for i, kind in enumerate(layers) if kind == "hybrid"]):
         c.refuse("hybrid_layer_ids", "it contradicts layers_block_type")
     return _model(
-        c, layers, ssm, attend, ffn, sets=sized(c, "num_mem_blocks", 1),
+        c, layers, ssm, attend, ffn, sets=c.stated("num_mem_blocks", 1),
         adapters=_adapters(c, attend, width),
     )  # fmt: skip
 
@@ -67,17 +66,17 @@ def _attention(c: Config, kv_heads: int | None) -> Tree:
         "attention_head_dim", "head_dim", default=both // c.size("num_attention_heads")
     )
     d_in = c.maybe("attention_hidden_size") or both
-    return attention(c, head_dim=head_dim, kv_default=kv_heads, d_in=d_in)
+    return attention(c, head_dim=head_dim, kv_default=kv_heads, bias=False, d_in=d_in)
 
 
 def _adapters(c: Config, attend: Tree, d_ff: int) -> Tree:
     """Low-rank additions to the FFN and, by flag, to q, k and v, of each use of a shared block."""
-    rank, d_in = sized(c, "adapter_rank", 128), attend["d_in"]
+    rank, d_in = c.stated("adapter_rank", 128), attend["d_in"]
     widths = {"ffn": (c.size("hidden_size"), 2 * d_ff)}
     if c.flag("use_shared_attention_adapter", default=False):
         widths |= dict.fromkeys("qkv", (d_in, d_in))
     return {
-        f"{name}_adapter_{way}": {"use": "matmul", "dims": dims}
+        f"{name}_adapter_{way}": tensor("matmul", *dims)
         for name, (narrow, wide) in widths.items()
         for way, dims in (("down", [rank, narrow]), ("up", [wide, rank]))
     }
@@ -88,7 +87,7 @@ def _kinds(c: Config, count: int) -> list[str] | None:
     listed = c.words(key, length=count)
     if listed is None:
         return None
-    return [KINDS.get(kind) or c.refuse(key, f"{kind!r} is not modelled") for kind in listed]
+    return [_KINDS.get(kind) or c.refuse(key, f"{kind!r} is not modelled") for kind in listed]
 
 
 def _model(
@@ -106,14 +105,14 @@ def _model(
     Each run of a shared block is a layer of its own here.
     """
     mamba: Tree = {"norm": "rms", "ssm": ssm}
-    project = {"project": {"use": "matmul", "dims": ["d_model", "d_model"]}}
+    project = {"project": tensor("matmul", "d_model", "d_model")}
     shared: Tree = {
         "norm": "none",
         "attention": attend,
         "ffn": ffn,
         "tensors": {
-            "attention_norm": {"use": "norm", "dims": ["d_in"]},
-            "ffn_norm": {"use": "norm", "dims": ["d_model"]},
+            "attention_norm": tensor("norm", "d_in"),
+            "ffn_norm": tensor("norm", "d_model"),
         },
         "shared": True,
     }
@@ -122,7 +121,6 @@ def _model(
     blocks |= {"mamba": mamba, "hybrid": mamba | {"tensors": project | (adapters or {})}}
     turns = cycle(names)
     run = [name for kind in layers for name in ([next(turns)] if kind == "hybrid" else []) + [kind]]
-    c.ignore("num_logits_to_keep")
     tree = decoder(c, blocks, run, tied=True)
     uses = layers.count("hybrid")
     if uses > sets and not c.flag("tie_word_embeddings", default=True):

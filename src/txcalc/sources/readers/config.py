@@ -1,4 +1,4 @@
-"""A Hugging Face config.json as families read it: typed, and every key that was read is known."""
+"""A Hugging Face config.json as families read it: typed, and with a record of the keys read."""
 
 from __future__ import annotations
 
@@ -47,10 +47,18 @@ class Config:
     """
 
     def __init__(
-        self, tree: Mapping[str, Any], file: str, task: Task, path: str = "", type_: str = ""
+        self,
+        tree: Mapping[str, Any],
+        file: str,
+        task: Task,
+        *,
+        path: str = "",
+        type_: str = "",
+        class_: str = "",
     ) -> None:
         self.task: Task = task
         self.type = type_
+        self.class_ = class_
         self._tree = tree
         self._file = file
         self._path = path
@@ -59,12 +67,16 @@ class Config:
 
     def size(self, *names: str, default: int | _Missing | None = MISSING) -> int:
         """A positive whole number."""
-        found = self.maybe(*names)
-        if found is not None:
-            return found
+        size = self.maybe(*names)
+        if size is not None:
+            return size
         if default is None or isinstance(default, _Missing):
             self._missing(names)
         return default
+
+    def stated(self, name: str, default: int) -> int:
+        """A positive whole number that may be left out, but not null."""
+        return self.size(name) if self.null(name) else self.size(name, default=default)
 
     def maybe(self, *names: str) -> int | None:
         """A positive whole number, or None where no key is there."""
@@ -76,24 +88,29 @@ class Config:
 
     def number(self, *names: str, default: Fraction | int | _Missing = MISSING) -> Fraction:
         """A finite number, exactly as its decimals say."""
-        found = self._one(names, self._number)
-        if found is None and not isinstance(default, _Missing):
+        number = self._one(names, self._number)
+        if number is None and not isinstance(default, _Missing):
             return Fraction(default)
-        return self._or(found, MISSING, names)
+        return self._or(number, MISSING, names)
 
     def flag(self, *names: str, default: bool | _Missing = MISSING) -> bool:
         """True or false."""
         return self._or(self._one(names, self._flag), default, names)
 
+    def on(self, name: str, *, default: bool) -> bool:
+        """The same, but false where it is null."""
+        self.ignore(name)
+        return not self.null(name) and self.flag(name, default=default)
+
     def word(
         self, *names: str, default: str | _Missing = MISSING, known: Iterable[str] = ()
     ) -> str:
         """A string, one of those known if any are given."""
-        found = self._or(self._one(names, self._word), default, names)
+        word = self._or(self._one(names, self._word), default, names)
         choices = list(known)
-        if choices and found not in choices:
-            self.refuse(names[0], f"{found!r} is not modelled{nearest(found, choices)}")
-        return found
+        if choices and word not in choices:
+            self.refuse(names[0], f"{word!r} is not modelled{nearest(word, choices)}")
+        return word
 
     def words(self, *names: str, length: int | None = None) -> list[str] | None:
         """A list of strings, as long as there are layers; None where no key is there."""
@@ -110,19 +127,19 @@ class Config:
     def inner(self, *names: str) -> Config | None:
         """An object within this one, under the same task."""
         self._read.update(names)
-        found = [name for name in names if self.has(name)]
-        if not found:
+        present = [name for name in names if self.has(name)]
+        if not present:
             return None
-        name = found[0]
+        name = present[0]
         tree = self._tree[name]
-        if any(self._tree[other] != tree for other in found):
-            self.refuse(name, f"it contradicts another name of it: {', '.join(found)}")
+        if any(self._tree[other] != tree for other in present):
+            self.refuse(name, f"it contradicts another name of it: {', '.join(present)}")
         if not isinstance(tree, dict):
             self.refuse(name, f"an object is needed, not {shown(tree)}")
         type_ = tree.get("model_type") or ""
         if not isinstance(type_, str):
             self.refuse(f"{name}.model_type", f"a name is needed, not {shown(type_)}")
-        inner = Config(tree, self._file, self.task, self.at(name), type_)
+        inner = Config(tree, self._file, self.task, path=self.at(name), type_=type_)
         self._inner.append(inner)
         return inner
 
@@ -148,21 +165,21 @@ class Config:
         return self._tree.get(name)
 
     def assume(self, **values: int) -> None:
-        """Gives keys that are left out the values that a surrounding config means by that."""
+        """Gives keys that are left out the defaults of the surrounding config."""
         assumed = {name: value for name, value in values.items() if name not in self._tree}
         self._tree = {**self._tree, **assumed}
         self._read.update(assumed)
 
     def forget(self, *names: str) -> None:
-        """Drops keys that speak of this config as of a model by itself."""
+        """Drops keys that describe this config as a model by itself."""
         self._tree = {name: value for name, value in self._tree.items() if name not in names}
 
     def ignore(self, *names: str) -> None:
-        """Says that keys change no count of this family."""
+        """Records that keys change no count of this family."""
         self._read.update(names)
 
     def ignore_all(self, *starts: str) -> None:
-        """Says so of every key that begins in one of these ways."""
+        """The same for every key with one of these beginnings."""
         self._read.update(key for key in self._tree if key.startswith(starts))
 
     def refuse(self, name: str, message: str) -> NoReturn:
@@ -179,7 +196,7 @@ class Config:
             self.unsupported(f"the {self.task} class of type {self.type!r}")
 
     def unread(self) -> list[str]:
-        """Paths of the keys that nobody asked for."""
+        """Paths of the keys that no reader asked for."""
         own = [self.at(key) for key in self._tree if key not in self._read]
         return own + [path for inner in self._inner for path in inner.unread()]
 
@@ -189,28 +206,28 @@ class Config:
 
     def _one(self, names: tuple[str, ...], convert: Callable[[str, Any], T]) -> T | None:
         self._read.update(names)
-        found = {n: convert(n, self._tree[n]) for n in names if self._tree.get(n) is not None}
-        if len(set(found.values())) > 1:
-            told = ", ".join(f"{name} = {value}" for name, value in found.items())
-            self.refuse(next(iter(found)), f"two names of one key contradict each other: {told}")
-        return next(iter(found.values()), None)
+        values = {n: convert(n, self._tree[n]) for n in names if self.has(n)}
+        if len(set(values.values())) > 1:
+            both = ", ".join(f"{name} = {value}" for name, value in values.items())
+            self.refuse(next(iter(values)), f"two names of one key contradict each other: {both}")
+        return next(iter(values.values()), None)
 
-    def _or(self, found: T | None, default: T | _Missing, names: tuple[str, ...]) -> T:
-        if found is not None:
-            return found
+    def _or(self, value: T | None, default: T | _Missing, names: tuple[str, ...]) -> T:
+        if value is not None:
+            return value
         return self._missing(names) if isinstance(default, _Missing) else default
 
     def _list(
         self, names: tuple[str, ...], convert: Callable[[str, Any], T], length: int | None
     ) -> list[T] | None:
         self._read.update(names)
-        found = {n: self._items(n, convert, length) for n in names if self._tree.get(n) is not None}
-        first = next(iter(found), None)
+        lists = {n: self._items(n, convert, length) for n in names if self.has(n)}
+        first = next(iter(lists), None)
         if first is None:
             return None
-        if any(items != found[first] for items in found.values()):
-            self.refuse(first, f"it contradicts another name of it: {', '.join(found)}")
-        return found[first]
+        if any(items != lists[first] for items in lists.values()):
+            self.refuse(first, f"it contradicts another name of it: {', '.join(lists)}")
+        return lists[first]
 
     def _items(self, name: str, convert: Callable[[str, Any], T], length: int | None) -> list[T]:
         items = self._tree[name]
@@ -222,9 +239,7 @@ class Config:
 
     def _missing(self, names: tuple[str, ...]) -> NoReturn:
         null = any(name in self._tree for name in names)
-        self.refuse(
-            names[0], "null, but a value is needed" if null else "missing, but it is needed"
-        )
+        self.refuse(names[0], f"{'null, but a value' if null else 'missing, but it'} is needed")
 
     def _size(self, name: str, value: Any) -> int:
         size = self._count(name, value)

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from txcalc.sources.readers.common import given, idle_cross_attention, plain
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.layers import n_layers, pattern
+from txcalc.sources.readers.parts import idle_cross_attention, mha, plain
+from txcalc.sources.readers.trees import dense, given, tensor
 
 POOLER: Tree = {
-    "pooler": {"use": "matmul", "dims": ["d_model", "d_model"], "stream": "sequence"},
-    "pooler_bias": {"use": "bias", "dims": ["d_model"]},
+    "pooler": tensor("matmul", "d_model", "d_model", stream="sequence"),
+    "pooler_bias": tensor("bias", "d_model"),
 }
 """A dense layer over the first token of each sequence."""
 
-SECOND_BIAS: Tree = {"second_bias": {"use": "bias", "dims": ["vocab"]}}
+SECOND_BIAS: Tree = {"second_bias": tensor("bias", "vocab")}
 """The bias that the output has beside the head's, where the two are not tied."""
 
-_UNUSED = (
-    "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
-    "pooler_size_per_head", "pooler_type",
-)  # fmt: skip
-"""Keys of the first BERT files that no class reads."""
+REPLACED: Tree = dense("replaced", "d_model", "d_model") | dense("replaced_score", 1, "d_model")
+"""The detector of replaced tokens, arXiv:2003.10555."""
 
 Pooled = Literal["body", "always", "never"]
 """Which classes have the pooler: the one without a head, all, or none."""
@@ -31,14 +29,25 @@ Pooled = Literal["body", "always", "never"]
 def labels(n: int, name: str = "next_sentence") -> Tree:
     """A classifier of each sequence, behind the pooler."""
     return {
-        name: {"use": "matmul", "dims": [n, "d_model"], "stream": "sequence"},
-        f"{name}_bias": {"use": "bias", "dims": [n]},
+        name: tensor("matmul", n, "d_model", stream="sequence"),
+        f"{name}_bias": tensor("bias", n),
     }
 
 
-def attention(c: Config, *, bias: bool | list[str] = True, **more: Any) -> Tree:
-    """Multi-head attention by BERT's keys."""
-    return {"kind": "mha", "n_heads": c.size("num_attention_heads")} | given(bias=bias, **more)
+def token_types(c: Config, default: int = 2) -> int:
+    """The rows of the table of token types, of which there may be none."""
+    return c.count("type_vocab_size", default=default)
+
+
+def projected(narrow: int) -> Tree:
+    """Tables that are ``narrow`` channels wide, and a projection after their sum."""
+    return {"embedding": {"d_embed": narrow, "bias": True, "all": True}}
+
+
+def replaced_or_head(tree: Tree) -> Tree:
+    """The same without a head where the class ForPreTraining detects replaced tokens."""
+    replaces = "replaced" in tree.get("tensors", {})
+    return {name: field for name, field in tree.items() if not (replaces and name == "head")}
 
 
 def layer(
@@ -50,37 +59,20 @@ def layer(
     absolute: bool = True,
     **fields: Any,
 ) -> Tree:
-    """A layer of BERT; a type that ``decodes`` may have an idle cross-attention by flag."""
+    """A layer of BERT; a type that ``decodes`` may have an idle cross-attention by flag.
+
+    ``absolute`` types know no other position_embedding_type.
+    """
     if absolute and c.word("position_embedding_type", default="absolute") != "absolute":
         c.unsupported("a table of distances or rotation, by position_embedding_type,")
     idle = idle_cross_attention(c, bias=bias is True) if decodes else {}
     if idle and not c.flag("is_decoder", default=False):
         c.refuse("add_cross_attention", "only a decoder, by is_decoder, has it")
-    block = {"norm": "layer", "placement": placement, "attention": attention(c, bias=bias)}
+    attend = mha(c.size("num_attention_heads"), bias=bias)
+    block = {"norm": "layer", "placement": placement, "attention": attend}
     block |= {"ffn": plain(c, bias=True), **fields}
     tensors = {**idle.get("tensors", {}), **fields.get("tensors", {})}
     return block | given(tensors=tensors or None)
-
-
-def dense(name: str, out: int | str, inside: int | str, *, bias: bool = True) -> Tree:
-    """A projection as tensors, with the bias that goes with it."""
-    found: Tree = {name: {"use": "matmul", "dims": [out, inside]}}
-    return found | ({f"{name}_bias": {"use": "bias", "dims": [out]}} if bias else {})
-
-
-def norm(name: str, width: int | str = "d_model") -> Tree:
-    """A norm with a bias as tensors."""
-    return {n: {"use": "norm", "dims": [width]} for n in (name, f"{name}_bias")}
-
-
-def lookup(rows: int, width: int | str = "d_model") -> Tree:
-    """A table as a tensor."""
-    return {"use": "lookup", "dims": [rows, width]}
-
-
-def learned(c: Config, more: int = 0) -> Tree:
-    """A position table, with some rows beyond the file's."""
-    return {"kind": "learned", "n_positions": c.size("max_position_embeddings") + more}
 
 
 def encoder(
@@ -107,7 +99,6 @@ def encoder(
     bias, ``untied`` tensors that an untied one has in addition, ``pretraining`` those of the class
     ForPreTraining.
     """
-    c.ignore(*_UNUSED)
     named = {"encoder": blocks} if "norm" in blocks else blocks
     stack = _stack(list(named), n_layers(c) if layers is None else layers, **shared)
     used = {*stack.get("first", []), *stack["pattern"]}
@@ -149,15 +140,11 @@ def _head(c: Config, fields: Tree) -> Tree:
 
 def _more_of_the_class(c: Config, pooled: Pooled, pretraining: Tree | None) -> Tree:
     """The pooler, and what only the class ForPreTraining has."""
-    classes = c.raw("architectures")
-    name = str(classes[0]) if isinstance(classes, list) and classes else ""
-    beyond = name.endswith("ForPreTraining")
+    beyond = c.class_.endswith("ForPreTraining")
     if beyond and pretraining is None:
-        c.unsupported(f"the class {name!r}")
-    found = (pretraining or {}) if beyond else {}
-    if pooled == "always" or (pooled == "body" and (beyond or c.task == "body")):
-        return POOLER | found
-    return found
+        c.unsupported(f"the class {c.class_!r}")
+    pools = pooled == "always" or (pooled == "body" and (beyond or c.task == "body"))
+    return (POOLER if pools else {}) | ((pretraining or {}) if beyond else {})
 
 
 def _decodes(c: Config) -> bool:

@@ -1,21 +1,18 @@
-"""What the families of latent attention share: the attention, its mixture and its modules."""
+"""Latent attention, the indexer that picks the keys of sparse attention, and their decoder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from txcalc.sources.readers.common import given, mixture
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.readers.layers import FFN, kinds
+from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
+from txcalc.sources.readers.mixtures import dense_first, ffns, modules, routed
+from txcalc.sources.readers.parts import glu
+from txcalc.sources.readers.trees import given
 
-EXPERTS = ("n_routed_experts", "num_local_experts", "num_experts")
-_SIZES = (
-    "intermediate_size", "moe_intermediate_size", "n_routed_experts", "num_experts",
-    "num_local_experts", "num_experts_per_tok", "num_experts_per_token", "n_shared_experts",
-    "num_shared_experts", "shared_expert_intermediate_size",
-)  # fmt: skip
-UNKNOWN_MODULES = "left out: the modules that predict further tokens"
+INDEXERS = {"full": "full", "shared": "shared"}
+"""Block names of the entries of ``indexer_types``."""
 
 
 def latent(
@@ -31,16 +28,16 @@ def latent(
     ``q_default`` is a type's rank of the query, ``v_default`` its width of a value head, ``rope``
     its names of the rotary channels.
     """
-    stated = None if c.null("q_lora_rank") else q_default
+    q_default = None if c.null("q_lora_rank") else q_default
     nope, rotary = c.size("qk_nope_head_dim"), c.count(*rope)
-    told = c.maybe("qk_head_dim")
-    if told is not None and told != nope + rotary:
-        c.refuse("qk_head_dim", f"{told}, but its parts are {nope} and {rotary}")
-    c.ignore("head_dim", "num_key_value_heads", "q_head_dim", "rope_interleave")
+    both = c.maybe("qk_head_dim")
+    if both not in (None, nope + rotary):
+        c.refuse("qk_head_dim", f"{both}, but its parts are {nope} and {rotary}")
+    c.ignore("head_dim", "num_key_value_heads", "q_head_dim")
     return {
         "kind": "mla",
         "n_heads": c.size("num_attention_heads"),
-        **given(q_rank=c.maybe("q_lora_rank") or stated),
+        **given(q_rank=c.maybe("q_lora_rank") or q_default),
         "kv_rank": c.size("kv_lora_rank"),
         "nope_dim": nope,
         **given(rope_dim=rotary or None),
@@ -49,84 +46,53 @@ def latent(
     }
 
 
-def indexer(c: Config, *, heads: int) -> Tree:
-    """The indexer of sparse attention, arXiv:2512.02556; ``heads`` is the type's default."""
+def indexer(c: Config, *, heads: int, top_k: int = 2048) -> Tree:
+    """The indexer of sparse attention, arXiv:2512.02556, by a type's default sizes."""
     return {
         "index_heads": c.size("index_n_heads", default=heads),
         "index_dim": c.size("index_head_dim", default=128),
-        "index_top_k": c.size("index_topk", default=2048),
+        "index_top_k": c.size("index_topk", default=top_k),
     }
 
 
-def experts(
-    c: Config,
-    *,
-    names: Sequence[str] = EXPERTS,
-    shared: int = 1,
-    shared_names: Sequence[str] = ("n_shared_experts", "num_shared_experts"),
-    biased: bool = False,
-    **more: Any,
-) -> Tree:
-    """A mixture by DeepSeek's keys; the shared experts are one network, with or without biases.
-
-    ``shared`` is the type's default; a null stands for none.
-    """
-    null = any(c.null(name) for name in shared_names)
-    count = c.count(*shared_names, default=0 if null else shared)
-    if biased and not count:
-        c.unsupported("a shared expert of width 0 with a bias")
-    return mixture(c, n_experts=names, shared=count, shared_bias=biased, **more)
-
-
-def ffns(
-    c: Config, of_layers: Sequence[str], dense: Callable[[], Tree], moe: Callable[[], Tree]
-) -> dict[str, Tree]:
-    """The FFNs that some layer has; sizes of the other kind mean nothing."""
-    found = {name: make() for name, make in (("dense", dense), ("moe", moe)) if name in of_layers}
-    c.ignore(*_SIZES)
-    return found
-
-
-def dense_first(c: Config, count: int, default: int, *, listed: bool = False) -> list[str]:
-    """The FFN of each layer: the first ones dense, or as ``mlp_layer_types`` lists them."""
-    first = c.count("first_k_dense_replace", default=default)
-    every = c.size("moe_layer_freq", default=1) if not listed or c.has("moe_layer_freq") else 1
+def index_types(c: Config, count: int) -> list[str]:
+    """Which layers have an indexer: those listed, by a pattern of letters, or every so many."""
+    word = c.raw("index_topk_pattern")
+    c.ignore("index_topk_freq", "index_skip_topk_offset")
+    if not c.has("indexer_types") and isinstance(word, str):
+        if len(word) != count or set(word) - set("FS"):
+            c.refuse("index_topk_pattern", f"a word of {count} letters F and S is needed")
+        return ["full" if letter == "F" else "shared" for letter in word]
+    key = "indexer_types" if c.has("indexer_types") or word is None else "index_topk_pattern"
+    every = c.size("index_topk_freq", default=1)
+    offset = c.count("index_skip_topk_offset", default=2)
 
     def rule(i: int) -> str:
-        return "moe" if i >= first and i % every == 0 else "dense"
+        return "shared" if max(i - offset + 1, 0) % every else "full"
 
-    if listed:
-        return kinds(c, count, rule, key="mlp_layer_types", known=FFN)
-    if every != 1:
-        c.unsupported("a moe_layer_freq other than 1 in this type")
-    return [rule(i) for i in range(count)]
+    return kinds(c, count, rule, key=key, known=INDEXERS)
 
 
-def modules(c: Config, blocks: Mapping[str, Tree], kind: Tree) -> Tree:
-    """Multi-token prediction: layers of one ``kind`` with an embedding and a head each.
+def latent_decoder(
+    c: Config,
+    mixers: Mapping[str, Tree],
+    mixer_of: Sequence[str] = (),
+    *,
+    dense: int,
+    listed: bool = False,
+    bias: bool = False,
+    **mixture: Any,
+) -> Tree:
+    """DeepSeek's decoder: latent attention, FFNs of which the first are dense, and modules.
 
-    arXiv:2412.19437 section 2.2; published checkpoints store embedding and head again.
+    ``dense`` is how many, by the type's default; ``mixture`` the differences of
+    :func:`~txcalc.sources.readers.mixtures.routed`.
     """
-    count = c.count("num_nextn_predict_layers", "num_mtp_layers", default=0)
-    if not count:
-        return {}
-    block = next((name for name, found in blocks.items() if found == kind), None)
-    if block is None:
-        return {"notes": [UNKNOWN_MODULES]}
-    norm = {"use": "norm", "dims": ["d_model"]}
-    table = ["vocab", "d_model"]
-    tensors = {
-        "embedding": {"use": "lookup", "dims": table},
-        "embedding_norm": norm,
-        "hidden_norm": norm,
-        "project": {"use": "matmul", "dims": ["d_model", 2 * c.size("hidden_size")]},
-        "final_norm": norm,
-        "head": {"use": "matmul", "dims": table},
-    }
-    return {"mtp": {"n_modules": count, "block": block, "tensors": tensors}}
-
-
-def unknown_modules(c: Config) -> Tree:
-    """A note where a type's modules for further tokens are not known tensor by tensor."""
-    count = c.count("num_nextn_predict_layers", "num_mtp_layers", default=0)
-    return {"notes": [UNKNOWN_MODULES]} if count else {}
+    ffn_of = dense_first(c, n_layers(c), dense, listed=listed)
+    moe = {"router_bias": "buffer", "biased": bias, **mixture}
+    networks = ffns(c, ffn_of, lambda: glu(c, bias=bias), lambda: routed(c, **moe))
+    fields = {name: {"attention": mixer} for name, mixer in mixers.items()}
+    first = next(iter(fields))
+    blocks, layers = grid(fields, mixer_of or [first] * len(ffn_of), networks, ffn_of, norm="rms")
+    kind = {"norm": "rms", **fields[first], "ffn": networks.get("moe")}
+    return decoder(c, blocks, layers, tied=False, **modules(c, blocks, kind))

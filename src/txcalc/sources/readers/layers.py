@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from txcalc.sources.readers.common import given
 from txcalc.sources.readers.config import Config, Tree
+from txcalc.sources.readers.trees import given
 
 MAX_LAYERS = 100_000
 ATTENTION = {"full_attention": "full", "sliding_attention": "sliding"}
-FFN = {"dense": "dense", "sparse": "moe"}
-"""Block names of the entries of ``layer_types`` and ``mlp_layer_types``."""
+"""Block names of the entries of ``layer_types``."""
 
 
 def n_layers(c: Config, *names: str) -> int:
@@ -51,7 +50,7 @@ def pattern(layers: Sequence[str]) -> Tree:
     """The shortest ``first`` and repeating ``pattern`` that spell a list of layers.
 
     Of the last n layers, the longest border (beginning and end alike) leaves their shortest period
-    over; the borders of all n are found in one go (Knuth, Morris and Pratt 1977).
+    over; the borders of all n are computed in one pass (Knuth, Morris and Pratt 1977).
     """
     count, border = len(layers), 0
     borders = [0, 0]
@@ -76,7 +75,7 @@ def grid(
     ffn_of: Sequence[str],
     **fields: Any,
 ) -> tuple[dict[str, Tree], list[str]]:
-    """Blocks of the mixers and FFNs that meet, and the block of each layer.
+    """Blocks of the mixers and FFNs that some layer combines, and the block of each layer.
 
     A mixer is the fields of a block beside its FFN: attention or ssm.  A block is named after what
     varies: ``moe``, ``sliding``, or ``sliding_moe``.
@@ -106,6 +105,7 @@ def decoder(
     *,
     tied: bool,
     final_norm: str = "rms",
+    embedding_norm: str = "none",
     positions: Tree | None = None,
     head_bias: bool = False,
     width: Sequence[str] = ("hidden_size",),
@@ -126,7 +126,7 @@ def decoder(
         if c.maybe("num_hidden_layers") == stack["count"]:
             stack["count"] = c.size("num_hidden_layers")
     blocks = {name: block | _partial(block) for name, block in blocks.items()}
-    stack |= given(positions=positions, final_norm=final_norm)
+    stack |= given(positions=positions, embedding_norm=embedding_norm, final_norm=final_norm)
     head = {} if c.task == "body" else {"head": {"tied": tied} | given(bias=head_bias)}
     return {
         "d_model": c.size(*width),

@@ -1,0 +1,121 @@
+"""How much memory each GPU needs, and all of them: weights, caches, and what stands beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from txcalc.accounts import kvcache, weights
+from txcalc.accounts.account import Account
+from txcalc.accounts.gpu import NOTHING, Gpu
+from txcalc.accounts.setting import Setting
+from txcalc.exact.quantity import Quantity, product, total
+from txcalc.model.model import Model
+from txcalc.report import address as grammar
+from txcalc.report.report import Bar, Figures, Report
+from txcalc.workload.question import Question, positive
+
+PARTS = ("weights", "repeated", "padding", "tables", "mtp", "loaded", "cache", "fixed", "total")
+CONVENTIONS = [
+    "gpu: one GPU of the stage that needs the most; total: all GPUs together",
+    "repeated: beyond an equal share of the model's weights; padding: rows that no token has",
+    "loaded = weights + tables + mtp; total = loaded + cache + fixed",
+    "step, apart from the total: logits of each sequence and the widest product's output",
+    "a lower bound: no allocator, workspaces, graphs or communication buffers",
+]
+ALWAYS = (".weights", ".loaded", ".cache", ".total")
+LAYOUT = ("tp", "pp", "dp", "ep", "dcp", "stages")
+ENGINE = ("engine", "block_size", "max_batched_tokens", "ubatch")
+
+
+def report(model: Model, question: Question) -> Report:
+    """Memory of a GPU of the tightest stage, of all GPUs, and of each stage."""
+    setting = Setting(model, question)
+    setting.refuse_partial()
+    setting.refuse_encoder_only("memory")
+    workload = setting.workload("decode")
+    layout = question.layout
+    stages = [Gpu(setting, workload, stage) for stage in range(int(layout.pp.value))]
+    tightest = max(stages, key=lambda stage: stage.total.value)
+    tokens = (
+        tightest.sequences
+        if question.step_tokens is None
+        else positive("step_tokens", question.step_tokens)
+    )
+    figures = _figures("memory.gpu", tightest)
+    step = tightest.step(tokens)
+    figures |= {f"memory.gpu.step.{name}": quantity for name, quantity in step.items()}
+    figures["memory.gpu.step"] = total(step.values(), "bytes")
+    figures |= _in_total(stages, setting)
+    if len(stages) > 1:
+        for i, stage in enumerate(stages):
+            figures |= _figures(f"memory.stages.{i}", stage)
+    shown = [
+        address
+        for address in figures
+        if grammar.is_below(address, "memory.gpu") or grammar.is_below(address, "memory.total")
+        if figures[address].value or address.endswith(ALWAYS)
+    ]
+    cache = total((figures["memory.gpu.cache"], figures["memory.gpu.fixed"]), "bytes")
+    return Report(
+        title="memory",
+        figures=figures,
+        shown=shown,
+        bars=[Bar("weights", figures["memory.gpu.loaded"]), Bar("cache", cache)],
+        assumptions=[
+            *kvcache.assumptions(setting, workload),
+            weights.in_format(model, question),
+            f"batch {question.batch}",
+            f"{layout.gpus.value} GPUs: {_layout(question)}",
+            f"engine {question.engine}",
+        ],
+        conventions=CONVENTIONS,
+        warnings=[
+            *weights.warnings(model, question),
+            *setting.warnings(workload.ctx, workload.source),
+        ],
+    )
+
+
+def _figures(at: str, held: Gpu) -> Figures:
+    """The figures of one GPU."""
+    parts: Mapping[str, Quantity] = {
+        "weights": total(held.weights.values(), "bytes"),
+        "repeated": held.repeated,
+        "padding": held.padding,
+        "tables": held.tables,
+        "mtp": held.mtp,
+        "loaded": held.loaded,
+        "cache": total(held.cache.values(), "bytes"),
+        "fixed": held.fixed,
+        "total": held.total,
+    }
+    figures = {f"{at}.{part}": parts[part] for part in PARTS}
+    figures |= {f"{at}.weights.{role}": bytes_ for role, bytes_ in held.weights.items()}
+    return figures | {f"{at}.cache.{kind}": bytes_ for kind, bytes_ in held.cache.items()}
+
+
+def _in_total(stages: list[Gpu], setting: Setting) -> Figures:
+    """The same parts, summed over all GPUs."""
+    layout = setting.question.layout
+    each = [_figures("memory.total", stage) for stage in stages]
+    names = dict.fromkeys(name for figures in each for name in figures)
+    return {
+        name: product(
+            layout.tp, layout.dp, total((figures.get(name, NOTHING) for figures in each), "bytes")
+        )
+        for name in names
+    }
+
+
+def _layout(question: Question) -> str:
+    sizes = {"tp": question.tp, "pp": question.pp, "dp": question.dp, "dcp": question.dcp}
+    words = [f"{name} {size}" for name, size in sizes.items() if size > 1]
+    return ", ".join([*words, *(["whole experts"] if question.ep else [])]) or "one"
+
+
+ACCOUNT = Account(
+    reads=(
+        "ctx", "batch", "source", "dtype", "weights", "kv", "mtp", *LAYOUT, *ENGINE, "step_tokens",
+    ),
+    make=report,
+)  # fmt: skip

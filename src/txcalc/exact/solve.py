@@ -1,0 +1,27 @@
+"""``first``: the least whole number of a letter at which one quantity reaches another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from txcalc.exact.emit import compiled
+from txcalc.exact.quantity import Letter, Quantity
+from txcalc.exact.search import least_true
+
+Sides = Callable[[Letter], tuple[Quantity, Quantity]]
+"""Of a letter, the two quantities of one unit of which the first has to reach the second."""
+
+
+def first(name: str, sides: Sides, about: str = "") -> Quantity:
+    """The least ``n`` from 1 on at which ``a >= b`` for ``a, b = sides(n)``.
+
+    The condition, once true, has to stay true as the letter grows.  Both sides are compiled once
+    and evaluated at each number that is tried; the derivation holds them at the number found.
+
+    Raises:
+        NeverError: no number up to 10^15 is large enough.
+    """
+    probe = Letter(1, name, about=about)
+    a, b = (compiled(side, [name]) for side in sides(probe))
+    found = Letter(least_true(lambda n: a(n) >= b(n)), name, about=about)
+    return Quantity(found.value, "", "first", (found, *sides(found)))

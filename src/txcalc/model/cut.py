@@ -1,0 +1,123 @@
+"""A GPU's part of a model: the same parts, with the letters that a layout divides made smaller.
+
+Weights, operations, state and formulas follow from the smaller letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from txcalc.errors import OptionError, RefusedError
+from txcalc.exact.quantity import Letter, Quantity, ceil_div, const, defined, product
+from txcalc.model.model import Model, Row
+from txcalc.model.rows import Weight
+from txcalc.model.structure import SUB_LAYERS, Block, Stack
+from txcalc.workload.layout import Layout
+
+
+def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
+    """What a GPU of a stage runs, as a model: its share of every part, the layers of its stage.
+
+    Tables and head are a model's; which stage holds them is said by :func:`held`.
+
+    Raises:
+        RefusedError: a part that has no rule, or a letter that the layout cannot divide.
+        OptionError: stages that are not those of the model.
+    """
+    layout.check()
+    if layout.pp.value > 1 and model.has_encoder:
+        raise RefusedError(f"{model.name}: no stages: an encoder runs before every decoder's stage")
+    blocks = {name: _block(model, name, block, layout) for name, block in model.blocks.items()}
+    stacks = {name: _stack(stack, layout) for name, stack in model.stacks.items()}
+    if layout.pp.value > 1:
+        stacks["decoder"] = _stage(stacks["decoder"], layout, stage)
+        present = {*stacks["decoder"].first, *([model.mtp.block] if model.mtp else [])}
+        blocks = {name: block for name, block in blocks.items() if name in present}
+    head = model.head
+    if head is not None and head.n_outputs is not None:
+        head = msgspec.structs.replace(head, n_outputs=_padded(head.n_outputs, layout))
+    return msgspec.structs.replace(
+        model, blocks=blocks, stacks=stacks, head=head, vocab=_padded(model.vocab, layout)
+    )
+
+
+def held(model: Model, layout: Layout, stage: int = 0) -> Iterator[Row]:
+    """The rows that a GPU of a stage holds: of :func:`gpu`, tables first and head last.
+
+    A tied table stands on the first and on the last stage.
+    """
+    last = stage == int(layout.pp.value) - 1
+    for row in gpu(model, layout, stage).rows:
+        match row.component:
+            case "embedding" if stage == 0 or (last and _is_tied(model, row)):
+                yield row
+            case "final_norm" | "head" | "mtp" if last:
+                yield _whole_experts(row, layout)
+            case "embedding" | "final_norm" | "head" | "mtp":
+                pass
+            case "tensors" if stage == 0:
+                yield row
+            case "tensors":
+                pass
+            case _:
+                yield _whole_experts(row, layout)
+
+
+def _is_tied(model: Model, row: Row) -> bool:
+    return row.name == "tokens" and model.head is not None and model.head.tied
+
+
+def _whole_experts(row: Row, layout: Layout) -> Row:
+    """A row of routed experts, of which a GPU holds some where they are shared out whole."""
+    experts = row.declared
+    if not layout.ep or row.role != "experts" or not isinstance(experts, Weight):
+        return row
+    if experts.copies.value % layout.experts.value:
+        raise OptionError(
+            f"--ep: {experts.copies.value} experts cannot be shared out whole to "
+            f"{layout.experts.value} GPUs"
+        )
+    copies = experts.copies / layout.experts
+    return msgspec.structs.replace(row, declared=msgspec.structs.replace(experts, copies=copies))
+
+
+def _block(model: Model, name: str, block: Block, layout: Layout) -> Block:
+    """A block whose parts are a GPU's."""
+    parts = {}
+    for role in SUB_LAYERS:
+        part = getattr(block, role)
+        if part is None:
+            continue
+        try:
+            parts[role] = part.cut(layout)
+        except (ValueError, RefusedError) as error:
+            raise RefusedError(f"{model.name}: blocks.{name}.{role}: {error}") from None
+    return msgspec.structs.replace(block, **parts)
+
+
+def _stack(stack: Stack, layout: Layout) -> Stack:
+    if stack.vocab is None:
+        return stack
+    return msgspec.structs.replace(stack, vocab=_padded(stack.vocab, layout))
+
+
+def _stage(stack: Stack, layout: Layout, stage: int) -> Stack:
+    """The layers of one stage, in their order."""
+    sizes = layout.layers(int(stack.count.value))
+    start = sum(sizes[:stage])
+    names = list(stack.layers())[start : start + sizes[stage]]
+    path = stack.count.path.rpartition(".")[0]
+    count = Letter(len(names), "n_layers", f"{path}.stages.{stage}", about="layers of the stage")
+    return msgspec.structs.replace(stack, count=count, first=names, pattern=names[:1], last=[])
+
+
+def _padded(letter: Letter, layout: Layout) -> Letter:
+    """Rows of a table that GPUs divide, padded to equal parts and to what an engine pads to."""
+    if layout.tp.value == layout.multiple == 1:
+        return letter
+    multiple = const(layout.multiple)
+    padded = product(multiple, ceil_div(letter, multiple)) if layout.multiple > 1 else letter
+    rows: Quantity = ceil_div(padded, layout.tp)
+    return defined(f"{letter.name}_gpu", rows, letter.path, f"{letter.name} of one GPU")

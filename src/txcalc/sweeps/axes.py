@@ -1,0 +1,74 @@
+"""``--over NAME=VALUES``: the values of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from txcalc.errors import OptionError
+from txcalc.exact.quantity import LARGEST
+from txcalc.report.sizes import whole
+from txcalc.sweeps.sweep import Axis, Values
+
+HELP = "write NAME=A:B, A:B:+STEP, A:B:xFACTOR or A,B,C; what is no number is chosen with --set"
+
+
+def axes(texts: Sequence[str]) -> list[Axis]:
+    """The axes of all ``--over`` options.
+
+    Raises:
+        OptionError: an axis that cannot be read, or a name that stands twice.
+    """
+    if not texts:
+        raise OptionError(f"--over is missing: {HELP}")
+    found = [_axis(text) for text in texts]
+    names = [axis.name for axis in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"--over {name}: given twice")
+    return found
+
+
+def _axis(text: str) -> Axis:
+    name, sign, values = text.partition("=")
+    if not sign or not name or not values:
+        raise OptionError(f"--over {text}: {HELP}")
+    if name == "model":
+        return Axis(name, values.split(","))
+    return Axis(name, _values(text, values))
+
+
+def _values(text: str, values: str) -> Values:
+    if ":" not in values:
+        return [_number(text, value) for value in values.split(",")]
+    low, high, *step = values.split(":")
+    first, last = _number(text, low), _number(text, high)
+    if first > last:
+        raise OptionError(f"--over {text}: {first} is above {last}")
+    match step:
+        case []:
+            return range(first, last + 1)
+        case [by] if by.startswith("+"):
+            return range(first, last + 1, _number(text, by[1:]))
+        case [by] if by.startswith("x"):
+            return _powers(text, first, last, _number(text, by[1:]))
+        case _:
+            raise OptionError(f"--over {text}: {HELP}")
+
+
+def _powers(text: str, first: int, last: int, factor: int) -> list[int]:
+    if factor == 1:
+        raise OptionError(f"--over {text}: a factor of 1 never gets there")
+    values = [first]
+    while values[-1] * factor <= last:
+        values.append(values[-1] * factor)
+    return values
+
+
+def _number(text: str, digits: str) -> int:
+    try:
+        number = whole(digits)
+    except OptionError as error:
+        raise OptionError(f"--over {text}: {error}; {HELP}") from None
+    if not 0 < number <= LARGEST:
+        raise OptionError(f"--over {text}: {digits} is out of range: from 1 to 10^15")
+    return number
