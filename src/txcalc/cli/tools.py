@@ -11,6 +11,7 @@ from txcalc.accounts import registry
 from txcalc.accounts.catalogue import Kind, Order, ordered
 from txcalc.accounts.options import KNOWN, question_for
 from txcalc.cli import options as opt
+from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
 from txcalc.errors import AddressError, UnknownModelError
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from txcalc.sweeps.sweep import Axis
 
 ExplainFormat = Literal["table", "json"]
-CheckFormat = Literal["table", "json", "github"]
 SweepFormat = Literal["table", "csv", "json"]
 
 
@@ -156,29 +156,6 @@ def _model_first(words: Sequence[str], swept_over: Sequence[Axis]) -> tuple[str,
     if may_be_left_out and registry.is_about_figures(first):
         return "", words
     return first, others
-
-
-def check(
-    paths: Annotated[list[str], typer.Argument(metavar="FILE_OR_FOLDER...")],
-    write: Annotated[
-        bool, typer.Option("--write", help="refresh stale numbers in place, in their own style")
-    ] = False,
-    fmt: Annotated[CheckFormat, typer.Option("--format", help="how it is written")] = "table",
-) -> None:
-    """Exits with 1 for a claim that does not hold, 2 for one that cannot be read."""
-    from txcalc.claims.files import verdicts
-    from txcalc.render.verdicts import verdicts_github, verdicts_json, verdicts_table
-
-    found = list(verdicts(paths))
-    if write:
-        from txcalc.claims.refresh import refresh
-
-        found = refresh(found)
-    shown = {"table": verdicts_table, "json": verdicts_json, "github": verdicts_github}[fmt]
-    emit(shown(found), [])
-    wrong = [verdict for verdict in found if not verdict.holds]
-    if wrong:
-        raise typer.Exit(2 if any(verdict.unreadable for verdict in wrong) else 1)
 
 
 def _about_figures(command: Command) -> Command:
