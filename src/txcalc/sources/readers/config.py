@@ -14,6 +14,11 @@ from txcalc.sources.json import shown
 Task = Literal["causal", "masked", "conditional", "body"]
 """What the class counts: with a causal head, a masked-LM head, encoder and decoder, or no head."""
 
+TaskHead = Literal[
+    "sequence", "tokens", "span", "choice", "next_sentence", "reward", "process_reward"
+]
+"""What a class without a language-model head has on its body instead."""
+
 Tree = dict[str, Any]
 """A description, or a piece of one."""
 
@@ -44,6 +49,7 @@ class Config:
 
     Readers take alternative names of one key and return the value of those present, which have to
     agree; a key that is absent or null has the default, and without a default is an error.
+    The body of a class with a task ``head`` has its ``pooler`` only where the head reads it.
     """
 
     def __init__(
@@ -55,8 +61,12 @@ class Config:
         path: str = "",
         type_: str = "",
         class_: str = "",
+        head: TaskHead | None = None,
+        pooler: bool = True,
     ) -> None:
         self.task: Task = task
+        self.head: TaskHead | None = head
+        self.pooler = pooler
         self.type = type_
         self.class_ = class_
         self._tree = tree
@@ -139,7 +149,10 @@ class Config:
         type_ = tree.get("model_type") or ""
         if not isinstance(type_, str):
             self.refuse(f"{name}.model_type", f"a name is needed, not {shown(type_)}")
-        inner = Config(tree, self._file, self.task, path=self.at(name), type_=type_)
+        inner = Config(
+            tree, self._file, self.task, path=self.at(name), type_=type_,
+            head=self.head, pooler=self.pooler,
+        )  # fmt: skip
         self._inner.append(inner)
         return inner
 
