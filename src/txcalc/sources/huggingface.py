@@ -15,6 +15,8 @@ from txcalc.sources.json import parse
 from txcalc.sources.readers.config import Config, Tree
 
 MAX_BYTES = 4_000_000
+SHOWN = 24
+"""Keys that one warning names."""
 
 
 def read(
@@ -79,7 +81,8 @@ def _unread(config: Config, count: int, file: str, *, strict: bool) -> list[str]
     unknown = [path for path in unread if not is_harmless(path.rpartition(".")[2])]
     if not unknown:
         return []
-    listed = ", ".join(unknown)
+    rest = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
+    listed = ", ".join(unknown[:SHOWN]) + rest
     if strict:
         raise DescriptionError(f"keys that nothing here reads: {listed}", where=file)
     return [f"{file}: keys that nothing here reads; what they stand for is not counted: {listed}"]

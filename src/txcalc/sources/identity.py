@@ -8,6 +8,7 @@ from txcalc.errors import DescriptionError, RefusedError, nearest
 from txcalc.sources.families import TYPES, USUAL, alike
 from txcalc.sources.families.classes import Class, of_class, plain
 from txcalc.sources.families.wrappers import WRAPPERS
+from txcalc.sources.other_files import other_file
 from txcalc.sources.readers.config import Task, TaskHead, Tree
 
 PLAUSIBLE = 0.85
@@ -39,6 +40,8 @@ def identify(tree: Tree, file: str, type_: str | None) -> Identity:
     stated = tree.get("model_type") or None
     if not isinstance(class_, str) or not isinstance(stated, str | None):
         raise DescriptionError("model_type and architectures have to be names", where=file)
+    if not stated and not class_ and (other := other_file(tree)):
+        raise DescriptionError(f"this is {other}", where=file)
     known = of_class(class_)
     model_type = stated or type_ or known.type_
     if model_type is None:

@@ -22,6 +22,9 @@ TaskHead = Literal[
 Tree = dict[str, Any]
 """A description, or a piece of one."""
 
+DEEPEST = 8
+"""Levels of objects within objects that a config is read to."""
+
 T = TypeVar("T")
 
 
@@ -146,6 +149,8 @@ class Config:
             self.refuse(name, f"it contradicts another name of it: {', '.join(present)}")
         if not isinstance(tree, dict):
             self.refuse(name, f"an object is needed, not {shown(tree)}")
+        if self.at(name).count(".") >= DEEPEST:
+            self.refuse(self.at(name)[:40], f"objects nested deeper than {DEEPEST}")
         type_ = tree.get("model_type") or ""
         if not isinstance(type_, str):
             self.refuse(f"{name}.model_type", f"a name is needed, not {shown(type_)}")
@@ -263,16 +268,16 @@ class Config:
     def _count(self, name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.refuse(name, f"a whole number is needed, not {shown(value)}")
-        if not math.isfinite(value) or value != int(value):
-            self.refuse(name, f"a whole number is needed, not {value}")
+        if isinstance(value, float) and not value.is_integer():
+            self.refuse(name, f"a whole number is needed, not {shown(value)}")
         if not 0 <= value <= LARGEST:
-            self.refuse(name, f"{value} is out of range: from 0 to 10^15")
+            self.refuse(name, f"{shown(value)} is out of range: from 0 to 10^15")
         return Keyed(value, self.at(name))
 
     def _number(self, name: str, value: Any) -> Fraction:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.refuse(name, f"a number is needed, not {shown(value)}")
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             self.refuse(name, f"a finite number is needed, not {value}")
         return Fraction(repr(value))
 
