@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -212,6 +212,12 @@ class Config:
         """Refuses the classes that a family does not know."""
         if self.task not in tasks:
             self.unsupported(f"the {self.task} class of type {self.type!r}")
+
+    def every(self) -> Iterator[Config]:
+        """The object itself and those within it that were read."""
+        yield self
+        for inner in self._inner:
+            yield from inner.every()
 
     def unread(self) -> list[str]:
         """Paths of the keys that no reader asked for."""
