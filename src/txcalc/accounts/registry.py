@@ -49,7 +49,9 @@ def account(name: str, model: Model, question: Question) -> Report:
 def addresses_of(model: Model) -> list[str]:
     """Every address at which a model has a figure, without a block's name where it has one kind."""
     asked = Question(
-        phase="token" if model.has_decoder else "prefill", ctx=None if model.context else 1
+        phase="token" if model.has_decoder else "prefill",
+        ctx=None if model.context else 1,
+        kv_memory="1",
     )
     found: dict[str, None] = {}
     for name in WITH_FIGURES:
