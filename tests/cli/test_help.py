@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -95,3 +96,14 @@ def test_completion_offers_formats_dimensions_and_axes() -> None:
 def test_completion_reads_no_standard_input_and_fetches_nothing() -> None:
     for model in ("-", "hf:meta-llama/Llama-3.1-8B", "tyo"):
         assert completed(f"txcalc get {model} par") == []
+
+
+def test_devices_are_listed_by_parts_of_their_names() -> None:
+    """NVIDIA's H100 data sheet: 3,350 GB/s and 450 GB/s of NVLink each way for the SXM module."""
+    listed = json.loads(answer("devices", "h100", "--format", "json"))
+    assert [device["name"] for device in listed] == ["h100-nvl", "h100-pcie", "h100-sxm"]
+    assert (listed[2]["bandwidth_gbps"], listed[2]["links_gbps"]["nvlink"]) == (3350, 450)
+    assert "79.18" in answer("devices", "sxm")
+    ran = run("devices", "zork")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no bundled device has zork in its name" in ran.err

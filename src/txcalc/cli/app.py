@@ -16,14 +16,15 @@ ACCOUNTS = {
     "kvcache": "Bytes of KV cache, and which layers keep them.",
     "intensity": "FLOPs per byte moved, prefill against decode.",
     "concurrency": "How many sequences outweigh the weights.",
-    "memory": "Memory of each GPU of a layout, and of all.",
-    "fit": "Whether a model fits on GPUs, with what requests.",
+    "memory": "Memory of each GPU of a layout, and of all of them.",
+    "fit": "What fits on GPUs: requests, context, what is missing.",
     "generation": "What a cache saves when text is generated.",
     "shapes": "The shape at every point of a block.",
     "show": "A model on one screen: every account in brief.",
 }
 TOOLS = {
     "models": "The bundled models by kind, with totals and sources.",
+    "devices": "The bundled accelerators: memory, bandwidth, peaks, links.",
     "addresses": "Every address of a model's figures, one a line.",
     "import": "The YAML description that a config.json means.",
     "get": "One number and nothing else.",

@@ -11,16 +11,16 @@ from txcalc.accounts import registry
 from txcalc.accounts.catalogue import Kind, Order, ordered
 from txcalc.accounts.options import KNOWN, question_for
 from txcalc.cli import options as opt
+from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
-from txcalc.errors import AddressError, UnknownModelError
+from txcalc.errors import AddressError, OptionError, UnknownModelError
 from txcalc.workload.question import Question
 
 if TYPE_CHECKING:
     from txcalc.sweeps.sweep import Axis
 
 ExplainFormat = Literal["table", "json"]
-CheckFormat = Literal["table", "json", "github"]
 SweepFormat = Literal["table", "csv", "json"]
 
 
@@ -48,6 +48,22 @@ def models(
             f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
         )
     emit(render(ordered(reports, sort), fmt, "catalogue", explain=explain), [])
+
+
+def devices(
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+    ] = None,
+    fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
+) -> None:
+    """Lists the bundled accelerators with what their sources say."""
+    from txcalc.render.devices import devices_json, devices_table
+    from txcalc.sources.devices import all_devices
+
+    listed = [d for d in all_devices() if not having or any(text in d.name for text in having)]
+    if not listed:
+        raise OptionError(f"no bundled device has {' or '.join(having or [])} in its name")
+    emit(devices_json(listed) if fmt == "json" else devices_table(listed), [])
 
 
 def addresses(
@@ -158,35 +174,13 @@ def _model_first(words: Sequence[str], swept_over: Sequence[Axis]) -> tuple[str,
     return first, others
 
 
-def check(
-    paths: Annotated[list[str], typer.Argument(metavar="FILE_OR_FOLDER...")],
-    write: Annotated[
-        bool, typer.Option("--write", help="refresh stale numbers in place, in their own style")
-    ] = False,
-    fmt: Annotated[CheckFormat, typer.Option("--format", help="how it is written")] = "table",
-) -> None:
-    """Exits with 1 for a claim that does not hold, 2 for one that cannot be read."""
-    from txcalc.claims.files import verdicts
-    from txcalc.render.verdicts import verdicts_github, verdicts_json, verdicts_table
-
-    found = list(verdicts(paths))
-    if write:
-        from txcalc.claims.refresh import refresh
-
-        found = refresh(found)
-    shown = {"table": verdicts_table, "json": verdicts_json, "github": verdicts_github}[fmt]
-    emit(shown(found), [])
-    wrong = [verdict for verdict in found if not verdict.holds]
-    if wrong:
-        raise typer.Exit(2 if any(verdict.unreadable for verdict in wrong) else 1)
-
-
 def _about_figures(command: Command) -> Command:
     return with_options(command, reads=KNOWN, one=True)
 
 
 COMMANDS: dict[str, Command] = {
     "models": models,
+    "devices": devices,
     "addresses": with_options(addresses, reads=(), one=True),
     "import": import_,
     "get": _about_figures(get),

@@ -17,7 +17,7 @@ from txcalc.exact.quantity import Letter, Quantity, const, exact, product, walk
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 50
-MAX_VALUE = 10**300
+MAX_VALUE = 10**90
 MAX_BITS = 4000
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)"

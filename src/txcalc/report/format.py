@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -82,8 +83,8 @@ def plain(value: int | Fraction, *, as_fraction: bool = False) -> str:
 def _rounded(value: Fraction | int, places: int) -> object:
     from decimal import ROUND_HALF_EVEN, Context, Decimal
 
-    digits = Context(prec=80, rounding=ROUND_HALF_EVEN)
     fraction = Fraction(value)
+    digits = Context(prec=80 + fraction.numerator.bit_length() // 3, rounding=ROUND_HALF_EVEN)
     number = digits.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
     return number.quantize(Decimal(1).scaleb(-places), context=digits)
 
@@ -94,3 +95,18 @@ _ASCII = str.maketrans({"·": "*", "≈": "~", "█": "#", "─": "-"})
 def in_ascii(text: str) -> str:
     """The characters that tables use, as a terminal without them shows them."""
     return text.translate(_ASCII)
+
+
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """Text of a file on one line, as no terminal obeys it: the escapes of JSON for what is unseen.
+
+    Controls, ends of lines, marks of direction, and halves of surrogate pairs are unseen.
+    """
+    return _UNPRINTABLE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)
