@@ -98,7 +98,7 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.get("gpt3", "params.total", kv="fp9"), "unknown number format 'fp9'"),
         (lambda: txcalc.get("gpt3", "params.total", ctx=0), "--ctx 0: a whole number"),
         (
-            lambda: txcalc.get("gpt3", "flops.total", ctx="\ud800"),
+            lambda: txcalc.get("gpt3", "flops.total", scores="\ud800"),
             "characters that no text can hold",
         ),
         (lambda: txcalc.params("gpt3").zork, "no figure 'params.zork'"),

@@ -16,6 +16,7 @@ from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Report
 from txcalc.sources import loading as sources
+from txcalc.sources.devices import with_device
 from txcalc.workload.question import LETTERS, Question, positive
 
 __all__ = [
@@ -118,7 +119,7 @@ def get(model: Model | str, address: str, **options: Any) -> Number:
         RefusedError: a figure that the model cannot have.
     """
     _texts("an address", address)
-    question = question_for(options, [address], sign="")
+    question = question_for(with_device(options), [address], sign="")
     return registry.report_of(address, _loaded(model), question).find(address).value
 
 
@@ -142,7 +143,7 @@ def function(
         if letters.count(letter) + (letter in options) > 1:
             raise OptionError(f"the letter {letter!r} is given twice")
     given = options | {letter: getattr(Question(), letter) or 1 for letter in letters}
-    question = question_for(given, [address], sign="")
+    question = question_for(with_device(given), [address], sign="")
     figure = registry.report_of(address, _loaded(model), question).find(address)
     inner = compiled(figure, letters)
 
@@ -192,7 +193,7 @@ def generation(model: Model | str, **options: Any) -> Answer:
 
 
 def _answer(account: str, model: Model | str, options: dict[str, Any]) -> Answer:
-    question = question_for(options, [account], sign="")
+    question = question_for(with_device(options), [account], sign="")
     return Answer(registry.account(account, _loaded(model), question), account)
 
 

@@ -2,7 +2,8 @@
 
 Facts: transformers 5.24.0 with torch 2.13.0 on the meta device (tests/oracle/measure.py measures
 them again by hand).  ``models`` are configs of published checkpoints, ``types``, ``masked`` and
-``seq2seq`` the default configs of model types, ``small`` awkward little ones with a flag turned.
+``seq2seq`` the default configs of model types, ``small`` awkward little ones with a flag turned,
+``heads`` classes for tasks.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Gpu:
         self._setting, self._workload = setting, workload
         self._layout, self._engine = question.layout, question.serving
         self._model, self._stage = setting.model, stage
-        self._storage = Storage(setting.model, question)
+        self._storage = Storage(setting.model, question, mtp=question.mtp)
         self.runs = gpu(setting.model, self._layout, stage)
         self.rows = [row for row in held(setting.model, self._layout, stage) if self._is_here(row)]
 

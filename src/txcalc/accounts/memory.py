@@ -63,13 +63,16 @@ def report(model: Model, question: Question) -> Report:
         bars=[Bar("weights", figures["memory.gpu.loaded"]), Bar("cache", cache)],
         assumptions=[
             *kvcache.assumptions(setting, workload),
-            weights.in_format(question),
+            weights.in_format(model, question),
             f"batch {question.batch}",
             f"{layout.gpus.value} GPUs: {_layout(question)}",
             f"engine {question.engine}",
         ],
         conventions=CONVENTIONS,
-        warnings=setting.warnings(workload.ctx, workload.source),
+        warnings=[
+            *weights.warnings(model, question),
+            *setting.warnings(workload.ctx, workload.source),
+        ],
     )
 
 

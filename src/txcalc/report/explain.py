@@ -6,7 +6,7 @@ Everything is read off the derivation that computed the value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import get_type_hints
 
 import msgspec
@@ -27,7 +27,7 @@ _PAPER = re.compile(r"arXiv:[0-9.]+[0-9](?:,? section [0-9.]*[0-9])?")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure as a formula of letters, or of figures below it without their first word."""
+    """One figure as a formula of letters, or of the addresses of figures below it."""
 
     name: str
     formula: str
@@ -83,23 +83,26 @@ def explain(report: Report, address: str, depth: int | None = None) -> Explanati
 
 
 def brief(report: Report, address: str) -> str:
-    """The formula of a figure in letters, or where that is long in the names of those below it."""
-    steps = _Steps(report, address)
+    """The formula of a figure in letters, or where that is long in the addresses of those below it.
+
+    The addresses are without their first word, as a table of one account has them.
+    """
+    account = grammar.first(address)
+    steps = _Steps(report, address, lambda name: grammar.below(name, account))
     return steps.formula(steps.root)
 
 
 class _Steps:
-    """Collects the steps below one figure, each derivation once."""
+    """Collects the steps below one figure, each derivation once, under addresses as ``written``."""
 
-    def __init__(self, report: Report, address: str) -> None:
+    def __init__(self, report: Report, address: str, written: Callable[[str], str] = str) -> None:
         self.root = root = report.find(address)
-        account = grammar.first(address)
         self.steps: list[Step] = []
         self.in_letters = Printer(root)
         self._figures: dict[int, str] = {}
         for name, quantity in {**report.beneath, **report.figures}.items():
             if quantity.op not in ("const", "letter"):
-                self._figures.setdefault(id(quantity), grammar.below(report.short(name), account))
+                self._figures.setdefault(id(quantity), written(report.short(name)))
 
     def add(self, name: str, quantity: Quantity, depth: int | None) -> None:
         """The step of one figure, and those below it."""

@@ -143,7 +143,7 @@ def _more_of_the_class(c: Config, pooled: Pooled, pretraining: Tree | None) -> T
     beyond = c.class_.endswith("ForPreTraining")
     if beyond and pretraining is None:
         c.unsupported(f"the class {c.class_!r}")
-    pools = pooled == "always" or (pooled == "body" and (beyond or c.task == "body"))
+    pools = pooled == "always" or (pooled == "body" and (beyond or (c.task == "body" and c.pooler)))
     return (POOLER if pools else {}) | ((pretraining or {}) if beyond else {})
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST
-from txcalc.report.format import whole
-from txcalc.sweep.sweep import Axis, Values
+from txcalc.report.sizes import whole
+from txcalc.sweeps.sweep import Axis, Values
 
 HELP = "write NAME=A:B, A:B:+STEP, A:B:xFACTOR or A,B,C; what is no number is chosen with --set"
 
@@ -65,9 +65,10 @@ def _powers(text: str, first: int, last: int, factor: int) -> list[int]:
 
 
 def _number(text: str, digits: str) -> int:
-    number = whole(digits)
-    if number is None:
-        raise OptionError(f"--over {text}: {digits[:40]!r} is no whole number; {HELP}")
+    try:
+        number = whole(digits)
+    except OptionError as error:
+        raise OptionError(f"--over {text}: {error}; {HELP}") from None
     if not 0 < number <= LARGEST:
         raise OptionError(f"--over {text}: {digits} is out of range: from 1 to 10^15")
     return number
