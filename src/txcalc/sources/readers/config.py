@@ -75,17 +75,30 @@ class Config:
         self._tree = tree
         self._file = file
         self._path = path
+        self.usual: Mapping[str, int] = {}
+        self.assumed: dict[str, int] = {}
         self._read: set[str] = set()
         self._inner: list[Config] = []
 
     def size(self, *names: str, default: int | _Missing | None = MISSING) -> int:
-        """A positive whole number."""
+        """A positive whole number; one without a default is as the class has it, if that is known.
+
+        Such sizes are in ``usual``, and in ``assumed`` once they were needed.
+        """
         size = self.maybe(*names)
         if size is not None:
             return size
-        if default is None or isinstance(default, _Missing):
-            self._missing(names)
-        return default
+        if default is not None and not isinstance(default, _Missing):
+            return default
+        return self.by_class(*names) or self._missing(names)
+
+    def by_class(self, *names: str) -> int | None:
+        """A size that the file leaves out and the class of the type knows."""
+        usual = [name for name in names if name in self.usual]
+        if not usual or any(name in self._tree for name in names):
+            return None
+        self.assumed[usual[0]] = self.usual[usual[0]]
+        return Keyed(self.usual[usual[0]], self.at(usual[0]))
 
     def stated(self, name: str, default: int) -> int:
         """A positive whole number that may be left out, but not null."""
