@@ -247,6 +247,20 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.function("gpt3", "flops.total", "ctx")(1, ctx=2), "one number each"),
         (lambda: txcalc.function("gpt3", "flops.total", "ctx")(batch=2), "one number each"),
         (lambda: txcalc.function("gpt3", "flops.total")(2), "one number each .* of nothing"),
+        (lambda: txcalc.get("gpt3", "flops.total", ctx=10**5000), "--ctx is out of range: a whole"),
+        (lambda: txcalc.get("gpt3", "flops.total", batch=-(10**400)), "--batch is out of range"),
+        (lambda: txcalc.function("gpt3", "flops.total", "ctx")(10**5000), "--ctx is out of range"),
+        (
+            lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": [10**5000]}),
+            "over ctx: whole numbers",
+        ),
+        (lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": [True]}), "over ctx: whole numbers"),
+        (lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": ["32k"]}), "'32k' has two readings"),
+        (lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": []}), "over ctx: no value"),
+        (lambda: txcalc.sweep("gpt3", "flops.total", {}), "over is empty"),
+        (lambda: txcalc.sweep(None, "flops.total", {"ctx": [1]}), "no model is given"),
+        (lambda: txcalc.sweep("gpt3", [], {"ctx": [1]}), "an address is needed"),
+        (lambda: txcalc.models(1), "a part of a name is a text, not 1"),  # type: ignore[arg-type]
         (lambda: txcalc.kvcache("roberta-base"), "encoder-only"),
         (lambda: txcalc.load(None), "a model is a text, not None"),  # type: ignore[arg-type]
         (lambda: txcalc.params(1), "a model is a text, not 1"),  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def models(*having: str) -> list[str]:
 
     ``models("70b")``, ``models("mla", "kda")``; without a text all of them.
     """
-    _texts("a text", *having)
+    _texts("a part of a name", *having)
     return bundled.having(having)
 
 
@@ -178,7 +178,7 @@ def sweep(
     name = "" if model is None else _name(model)
     swept = Sweep(
         name, texts, axes_of(over), with_device(options), _changes(changes),
-        type_=type_, strict=strict, sign="",
+        type_=type_, strict=strict, prefix="",
     )  # fmt: skip
     return list(swept.values())
 
@@ -237,13 +237,13 @@ def fit(model: Named, **options: Unpack[FitOptions]) -> Fit:
 
 
 def _answer(account: str, kind: type[A], model: Named, options: Mapping[str, Any]) -> A:
-    question = question_for(with_device(options), [account], sign="")
+    question = question_for(with_device(options), [account], prefix="")
     return kind(registry.account(account, _loaded(model), question), account)
 
 
 def _report(model: Named, address: str, options: Mapping[str, Any]) -> Report:
     _texts("an address", address)
-    question = question_for(with_device(options), [address], sign="")
+    question = question_for(with_device(options), [address], prefix="")
     return registry.report_of(address, _loaded(model), question)
 
 

@@ -131,8 +131,8 @@ def documented(options: Iterable[str]) -> Callable[[Function], Function]:
             fill(_described(name), 92, initial_indent=" " * 8, subsequent_indent=" " * 12)
             for name in options
         ]
-        said = (function.__doc__ or "").rstrip()
-        function.__doc__ = "\n".join([said, "", "    Options:", *listed, "    "])
+        text = (function.__doc__ or "").rstrip()
+        function.__doc__ = "\n".join([text, "", "    Options:", *listed, "    "])
         return function
 
     return add

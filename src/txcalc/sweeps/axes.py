@@ -20,12 +20,12 @@ def axes(texts: Sequence[str]) -> list[Axis]:
     """
     if not texts:
         raise OptionError(f"--over is missing: {HELP}")
-    found = [_axis(text) for text in texts]
-    names = [axis.name for axis in found]
+    read = [_axis(text) for text in texts]
+    names = [axis.name for axis in read]
     for name in names:
         if names.count(name) > 1:
             raise OptionError(f"--over {name}: given twice")
-    return found
+    return read
 
 
 def axes_of(over: Mapping[str, str | Iterable[int | str]]) -> list[Axis]:
@@ -64,8 +64,8 @@ def _sized(name: str, value: object) -> int:
 
 
 def _axis(text: str) -> Axis:
-    name, sign, values = text.partition("=")
-    if not sign or not name or not values:
+    name, equals, values = text.partition("=")
+    if not equals or not name or not values:
         raise OptionError(f"--over {text}: {HELP}")
     if name == "model":
         return Axis(name, values.split(","))

@@ -64,7 +64,7 @@ class Sweep:
         *,
         type_: str | None = None,
         strict: bool = False,
-        sign: str = "--",
+        prefix: str = "--",
     ) -> None:
         self.model, self.addresses, self.axes = model, addresses, axes
         self._given, self._changes = given, changes
@@ -72,7 +72,7 @@ class Sweep:
         self.derived: dict[str, Sized] = {}
         self._warnings: dict[str, None] = {}
         self._check_names()
-        self._question = question_for(given, addresses, sign=sign)
+        self._question = question_for(given, addresses, prefix=prefix)
         self._unchecked = self._fixed_points()
         for point in islice(self._unchecked, AT_ONCE):
             self._check(point)
