@@ -18,7 +18,7 @@ def stored_as(config: Any) -> str:
     if not isinstance(config, Mapping) or not config:
         return ""
     method = config.get("quant_method") or config.get("quant_algo")
-    name = _METHODS.get(method, method) if _is_word(method) else "a format without a name"
+    name = _METHODS.get(str(method), str(method)) if _is_word(method) else "a format without a name"
     return ", ".join([name, *_details({**config, **_weights(config)})])
 
 
