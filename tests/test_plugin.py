@@ -71,7 +71,7 @@ def test_one_claim_can_be_asked_for(folder: Path) -> None:
 
 def test_the_hooks_call_commands_that_there_are() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
-    assert [hook["entry"] for hook in hooks] == ["txcalc check", "txcalc check --write"]
+    assert [hook["entry"] for hook in hooks] == ["txcalc check -q", "txcalc check --write"]
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     assert action["runs"]["using"] == "composite"
     assert any(

@@ -1,4 +1,4 @@
-"""Claims as tests: one a number of the claims files and Markdown on pytest's command line."""
+"""Runs each claim of a page or claims file that pytest's command line names as one test."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pytest
 if TYPE_CHECKING:
     from txcalc.claims.claim import Verdict
 
-SUFFIXES = (".md", ".markdown", ".yaml", ".yml")
-
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
-    """Collects a file that is named on the command line."""
+    """Collects a page or a claims file that is named on the command line."""
     named = (str(argument).partition("::")[0] for argument in parent.config.args)
-    asked = any((parent.config.invocation_params.dir / name) == file_path for name in named)
-    if asked and file_path.suffix in SUFFIXES:
-        return ClaimsFile.from_parent(parent, path=file_path)
+    if any((parent.config.invocation_params.dir / name) == file_path for name in named):
+        from txcalc.claims.pages import ENDINGS
+
+        if file_path.suffix.lower() in ENDINGS:
+            return ClaimsFile.from_parent(parent, path=file_path)
     return None
 
 
@@ -27,11 +27,12 @@ class ClaimsFile(pytest.File):
     """A file with claims."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One test a claim."""
+        """One test for each claim."""
         from txcalc.claims.files import verdicts
+        from txcalc.report.format import printable
 
         for verdict in verdicts([str(self.path)]):
-            yield ClaimTest.from_parent(self, name=verdict.claim.id, verdict=verdict)
+            yield ClaimTest.from_parent(self, name=printable(verdict.claim.id), verdict=verdict)
 
 
 class ClaimTest(pytest.Item):

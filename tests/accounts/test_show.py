@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.running import MODELS, figures, get, named, run
+from tests.support.running import MODELS, data, figures, get, named, run
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -25,6 +25,26 @@ def test_an_encoder_alone_is_told_what_it_lacks() -> None:
     assert "124,697,433" in out
     for missing in ("KV cache", "concurrency", "generation"):
         assert f"txcalc: warning: roberta-base: no {missing}: an encoder-only model" in err
+
+
+def test_several_models_stand_side_by_side_each_as_alone() -> None:
+    options = ("--batch", 3, "--prompt", 77, "--new", 5)
+    names = ("gpt3", "roberta-base", "mixtral-8x7b")
+    assert [*data("show", *names, *options)] == [data("show", n, *options)[0] for n in names]
+
+
+@pytest.mark.parametrize(
+    ("option", "address"),
+    [
+        (("--batch", 3), "intensity.decode"),
+        (("--prompt", 77), "intensity.prefill"),
+        (("--prompt", 77), "generation.tokens.ratio"),
+        (("--new", 5), "generation.tokens.ratio"),
+    ],
+)
+def test_an_option_moves_its_figure(option: tuple[str, int], address: str) -> None:
+    assert figures("show", "gpt3", *option)[address] == get("gpt3", address, *option)
+    assert figures("show", "gpt3", *option)[address] != get("gpt3", address)
 
 
 @pytest.mark.parametrize(

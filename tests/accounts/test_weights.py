@@ -166,6 +166,12 @@ def test_modules_count_where_they_are_asked_for() -> None:
     assert find(model, "weights.bits", weights="bf16", mtp=True) == 16
 
 
+def test_a_checkpoint_with_its_module() -> None:
+    """The files of huggingface.co/deepseek-ai/DeepSeek-V3, each with a header of some 73 kB."""
+    held = find(named("deepseek-v3"), "weights.bytes", weights="fp8-128x128,buffers=fp32", mtp=True)
+    assert 0 < 688_586_727_753 - held < 163 * 100_000
+
+
 @pytest.mark.parametrize(
     ("name", "question", "said"),
     [

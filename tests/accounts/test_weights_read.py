@@ -45,7 +45,7 @@ def described(count: int, **fields: Any) -> Tree:
 def bytes_read(model: Model, phase: str, **asked: int) -> int | Fraction:
     """The bytes beneath an intensity."""
     explained = explain(report("intensity", model, **asked), f"intensity.{phase}", 1)
-    [step] = [step for step in explained.steps if step.name == f"{phase}.bytes"]
+    [step] = [step for step in explained.steps if step.name == f"intensity.{phase}.bytes"]
     return step.quantity.value
 
 

@@ -28,7 +28,7 @@ COMMANDS = [
 some = pytest.mark.parametrize("command", COMMANDS, ids=lambda c: "-".join(map(str, c)))
 
 
-def tells(cell: str, row: dict[str, Any]) -> bool:
+def states(cell: str, row: dict[str, Any]) -> bool:
     """Whether a cell shows a row's value: an integer exactly, others to the digits shown."""
     exact = Fraction(row.get("exact", row["value"]))
     text = cell.removeprefix("≈ ").replace(",", "").removesuffix(f" {row['unit']}")
@@ -45,7 +45,10 @@ def tells(cell: str, row: dict[str, Any]) -> bool:
 def agree(*command: object) -> None:
     """All four formats of a command."""
     rows, spread = in_json(*command), in_csv(*command)
-    table, marked = in_table(*command), in_markdown(*command)
+    table, marked = (
+        [cells for cells in printed(*command) if len(cells) > 1]  # others are headings
+        for printed in (in_table, in_markdown)
+    )
     assert len(rows) == len(spread) == len(table) == len(marked) > 0
     for row, line, cells, others in zip(rows, spread, table, marked, strict=True):
         assert (line["address"], line["unit"]) == (row["address"], row["unit"])
@@ -53,7 +56,7 @@ def agree(*command: object) -> None:
         assert line["exact"] == row.get("exact", "")
         if "exact" in row:
             assert float(Fraction(row["exact"])) == row["value"]
-        assert tells(cells[1], row), (row, cells)
+        assert states(cells[1], row), (row, cells)
         assert cells == others
         if row["unit"] == "bytes":
             assert cells[-1] == f"{row['value']:,}"
@@ -81,11 +84,17 @@ def test_steps_of_generation_agree(name: str) -> None:
     assert len(rows) == 6 * len(table)
     value = {row["address"]: row for row in rows}
     for line in table:
-        *label, naive, cached, _, _, _, _ = line
+        label, naive, cached, ratio, *short, _, flops, cached_flops = line
         words = {"in all": "generation", "with prefill": "generation.with_prefill"}
-        at = words.get(label[0], "generation." + label[0].replace(" ", "."))
+        at = words.get(label, "generation." + label.replace(" ", "."))
         assert naive.replace(",", "") == str(value[f"{at}.tokens.naive"]["value"])
         assert cached.replace(",", "") == str(value[f"{at}.tokens.cached"]["value"])
+        assert float(ratio.replace(",", "")) == pytest.approx(
+            value[f"{at}.tokens.ratio"]["value"], abs=5e-4
+        )
+        assert flops.replace(",", "") == str(value[f"{at}.flops.naive"]["value"])
+        assert cached_flops.replace(",", "") == str(value[f"{at}.flops.cached"]["value"])
+        assert [len(number.partition(".")[2]) for number in short] == [3, 3]
 
 
 @pytest.mark.parametrize("name", VARIED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -11,30 +10,38 @@ from tests.support.running import answer, run
 from txcalc.render.points import BAR_WIDTH, MOST_ROWS
 
 FIGURES = ("flops.total", "params.total", "weights.bytes", "kvcache.sequence", "kvcache.token")
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def points(*command: str) -> list[dict[str, int]]:
     return [json.loads(line) for line in answer(*command, "--format", "json").splitlines()]
 
 
-def tables(*command: str) -> list[list[list[str]]]:
-    """The words of each table's lines, its headings first."""
-    blocks = re.split(r"\n(?=\n)", answer(*command))
-    lines = [[line.split() for line in block.splitlines() if line.strip()] for block in blocks]
-    return [
-        [words for words in block if set(words[0]) != {"─"}] for block in lines if len(block) > 1
-    ]
-
-
 @pytest.mark.parametrize("figures", [FIGURES[:1], FIGURES[:2], FIGURES])
 def test_every_figure_of_every_point_stands_beside_its_axes(figures: tuple[str, ...]) -> None:
+    """One table, each figure in all digits; FLOPs in one unit a column too, bytes in their own."""
     command = ("sweep", "gpt3", *figures, "--over", "ctx=512:2048:x2", "--over", "batch=1:2")
-    shown = tables(*command)
-    assert [name for heads, *_ in shown for name in heads[2:]] == list(figures)
-    for (_, _, *names), *rows in shown:
-        for point, (ctx, batch, *cells) in zip(points(*command), rows, strict=True):
-            assert (int(ctx), int(batch)) == (point["ctx"], point["batch"])
-            assert cells == [f"{point[name]:,}" for name in names]
+    lines = [line.split() for line in answer(*command).splitlines() if line.strip()]
+    [title], heads, _, *rows = lines
+    units = {"flops.total": "GFLOPs"} | dict.fromkeys(FIGURES[2:], "bytes")
+    assert title == "gpt3"
+    headings = [[name, units[name]] if name in units else [name] for name in figures]
+    assert heads == ["ctx", "batch", *(heading for of_figure in headings for heading in of_figure)]
+    for point, (ctx, batch, *cells) in zip(points(*command), rows, strict=True):
+        assert (int(ctx), int(batch)) == (point["ctx"], point["batch"])
+        for name in figures:
+            digits = f"{point[name]:,}"
+            match units.get(name):
+                case None:
+                    assert cells.pop(0) == digits
+                case "GFLOPs":
+                    assert [cells.pop(0) for _ in "12"] == [digits, f"{point[name] / 1e9:.3f}"]
+                case _:
+                    number, unit, exact = (cells.pop(0) for _ in "123")
+                    assert exact == digits
+                    size = 1024 ** UNITS.index(unit)
+                    assert number == f"{point[name] / size:.2f}"
+        assert cells == []
 
 
 def test_the_longest_bar_is_whole_and_the_others_are_in_proportion() -> None:

@@ -49,7 +49,7 @@ def test_the_table_has_a_row_for_each_claim_and_their_count(page: Path) -> None:
 def test_what_is_wrong_stands_below_the_table_with_its_formula(page: Path) -> None:
     text = " ".join(checked("table", page).split())
     assert "125M is documented, but it is 124,439,808 parameters" in text
-    assert "params.total = blocks + embedding + final_norm" in text
+    assert "params.total = params.blocks + params.embedding + params.final_norm" in text
     assert "'nosuch'" in text
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.support.reckoning import estimate, reckon
-from tests.support.running import ACCOUNTS, BUNDLED, answer, data, named, report, run
+from tests.support.running import ACCOUNTS, BUNDLED, answer, data, get, named, report, run
+from txcalc.accounts import registry
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import is_estimate
 from txcalc.model.model import Model
@@ -105,11 +106,13 @@ def test_a_short_formula_is_letters_and_a_long_one_names() -> None:
     assert cache["value"] == 9663676416
     assert cache["steps"] == []
     whole = explained("deepseek-v3", "params.total")
-    assert whole["formula"] == "blocks + embedding + final_norm + head"
+    assert whole["formula"] == (
+        "params.blocks + params.embedding + params.final_norm + params.head"
+    )
     assert [step["address"] for step in whole["steps"]][:3] == [
-        "blocks",
-        "block.dense",
-        "block.dense.attention",
+        "params.blocks",
+        "params.block.dense",
+        "params.block.dense.attention",
     ]
 
 
@@ -118,17 +121,26 @@ def test_depth_overrides() -> None:
     assert letters["steps"] == []
     assert "kv_rank" in letters["formula"]
     one = explained("gpt2-small", "params.total", "--depth", 1)
-    assert one["formula"] == "blocks + embedding + final_norm"
-    assert [step["address"] for step in one["steps"]] == ["blocks", "embedding", "final_norm"]
+    assert one["formula"] == "params.blocks + params.embedding + params.final_norm"
+    assert [step["address"] for step in one["steps"]] == one["formula"].split(" + ")
+
+
+@pytest.mark.parametrize("name", READ)
+def test_an_address_of_a_step_can_be_asked_for(name: str) -> None:
+    known = registry.addresses_of(named(name))
+    asked = [s for s in explained(name, "params.total")["steps"] if s["address"] in known]
+    assert len(asked) > 1
+    for step in asked:
+        assert get(name, step["address"]) == step["value"]
 
 
 def test_what_is_alike_is_printed_once() -> None:
     text = answer("explain", "deepseek-v3", "params.total")
-    assert "as block.dense.attention" in text
+    assert "as params.block.dense.norms" in text
     assert text.count("d_model·q_rank") == 1
     steps = explained("jamba-v0.1", "flops.total")["steps"]
     alike = {step["address"]: step.get("same_as") for step in steps}
-    assert alike["block.mamba_moe.ssm"] == "block.mamba_dense.ssm"
+    assert alike["flops.block.mamba_moe.ssm"] == "flops.block.mamba_dense.ssm"
 
 
 def test_letters_that_differ_between_blocks_are_told_apart() -> None:

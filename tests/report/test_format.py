@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from txcalc.report.format import decimal
+from txcalc.exact.quantity import const
+from txcalc.report.format import decimal, in_thousands, readable
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,34 @@ def test_six_decimals_are_shown_and_of_what_is_below_a_thousandth_twelve(
     value: int | Fraction, shown: str
 ) -> None:
     assert decimal(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "prefix", "shown"),
+    [
+        ([0, 999], "", []),
+        ([1000, 1], "k", ["1.000", "0.001"]),
+        ([1_209_462_790_553_600, 10**12], "P", ["1.209", "0.001"]),
+        ([Fraction(10**7, 3)], "M", ["3.333"]),
+        ([3 * 10**25], "Z", ["30,000.000"]),
+        ([], "", []),
+    ],
+)
+def test_the_largest_value_of_a_column_chooses_the_prefix_of_all(
+    values: list[int | Fraction], prefix: str, shown: list[str]
+) -> None:
+    assert in_thousands(values) == (prefix, shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (1_209_462_790_553_600, "FLOPs", "1.209 PFLOPs"),
+        (604_731_395_276_800, "MACs", "604.731 TMACs"),
+        (999, "FLOPs", ""),
+        (9_663_676_416, "bytes", "9.00 GiB"),
+        (9_663_676_416, "parameters", ""),
+    ],
+)
+def test_flops_and_bytes_have_a_form_beside_their_digits(value: int, unit: str, shown: str) -> None:
+    assert readable(const(value, unit)) == shown

@@ -233,7 +233,7 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("gpt2-smal", "'gpt2-small'"), ("gtp3", "'gpt3'"), ("transformer_base", "'transformer-base'"),
-     ("GPT3", "'gpt3'"), ("", "txcalc models"), ("no such thing", "txcalc models")],
+     ("GPT-33", "'gpt3'"), ("", "txcalc models"), ("no such thing", "txcalc models")],
 )  # fmt: skip
 def test_an_unknown_model_names_the_nearest(name: str, hint: str) -> None:
     message = refused(name)

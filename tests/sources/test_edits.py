@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from copy import deepcopy
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import txcalc
 from tests.sources.test_bad_descriptions import GOOD
 from tests.support.oracle import answered, described, model_of
-from tests.support.running import data, get, run
+from tests.support.running import answer, data, get, run
 from txcalc.accounts import registry
 from txcalc.errors import TxcalcError
 from txcalc.sources import yaml
@@ -54,11 +58,39 @@ STATED = [
     ("toy", ["d_ff=5", "d_ff=7"], "dims.d_ff", 7),
     ("gpt2-small", ["d_model=770", "n_heads=10"], "dims.head_dim", 77),
     ("gpt2-small", ["n_heads=10", "d_model=770"], "dims.head_dim", 77),
+    # All of them first, then the rules, whatever their order.
+    ("gpt2-small", ["d_model=770", "head_dim=64"], "dims.head_dim", 64),
+    ("gpt2-small", ["head_dim=64", "d_model=770"], "dims.head_dim", 64),
+    ("gpt2-small", ["n_kv_heads=4", "attention.kind=gqa"], "params.block.attention.k", 768 * 256),
+    ("gpt2-small", ["attention.kind=gqa", "n_kv_heads=4"], "params.block.attention.k", 768 * 256),
+    ("gpt2-small", ["d_ff=5", "ffn={kind: plain, d_ff: 7}"], "dims.d_ff", 5),
+    ("gpt2-small", ["ffn={kind: plain, d_ff: 7}", "d_ff=5"], "dims.d_ff", 5),
+    ("llama-3.1-8b", ["n_heads=30", "n_kv_heads=6", "head_dim=128"], "dims.n_kv_heads", 6),
+    # A field that one part alone can have.
+    ("llama-3.1-8b", ["window=1Ki"], "kvcache.sequence", 2 * 32 * 8 * 128 * 1024 * 2),
+    # Arithmetic over names, before or after what it reads is changed itself.
+    ("gpt2-small", ["d_ff=4*d_model", "d_model=1536"], "dims.d_ff", 6144),
+    ("gpt2-small", ["d_model=1536", "d_ff=4*d_model"], "dims.d_ff", 6144),
+    ("gpt2-small", ["d_ff=8/3*d_model"], "dims.d_ff", 2048),
+    ("gpt2-small", ["d_ff=n_heads*(head_dim + 1)", "n_heads=6"], "dims.d_ff", 6 * 129),
+    ("gpt2-small", ["d_ff=2*d_ff"], "dims.d_ff", 6144),
+    ("gpt2-small", ["head_dim=n_heads"], "dims.head_dim", 12),
+    ("gpt2-small", ["vocab=2*32*1024"], "dims.vocab", 65536),
+    ("gpt2-small", ["vocab=50_304"], "dims.vocab", 50304),
+    ("transformer-base", ["encoder.ffn.d_ff=decoder.ffn.d_ff - d_model"],
+     "dims.blocks.encoder.ffn.d_ff", 1536),
 ]  # fmt: skip
 
 REFUSED = {
     "n_layer=48": ["'n_layer'", "'n_layers'"],
-    "n_kv_heads=4": ["'n_kv_heads'", "'n_heads'"],
+    "n_kv_heads=4": ["'n_kv_heads'", "--set attention.kind=gqa or"],
+    "n_experts=4": ["'n_experts'", "ffn.kind=moe"],
+    "d_ff=4*d_modl": ["blocks.decoder.ffn.d_ff", "'d_modl'", "'d_model'"],
+    "d_ff=4*": ["'4*'", "ends too early"],
+    "d_ff=7/5*d_model": ["7/5*d_model", "1,075.2", "no whole number"],
+    "d_ff=d_model/0": ["division by zero"],
+    "d_ff=4*tied": ["tied is no dimension"],
+    "n_layers=32k": ["layers.count", "'32k'", "32,000", "32Ki = 32,768"],
     "n_layers": ["NAME=VALUE"],
     "=5": ["NAME=VALUE"],
     "": ["NAME=VALUE"],
@@ -96,6 +128,17 @@ REFUSED = {
 def test_a_change_is_carried_out(model: str, changes: list[str], address: str, value: int) -> None:
     options = [part for change in changes for part in ("--set", change)]
     assert get(model, address, *options) == value
+
+
+SEVERAL = [row for row in STATED if len({c.partition("=")[0] for c in row[1]}) == len(row[1]) > 1]
+
+
+@pytest.mark.parametrize(("model", "changes", "address", "value"), SEVERAL)
+def test_the_order_of_changes_is_free(
+    model: str, changes: list[str], address: str, value: int
+) -> None:
+    for order in permutations(changes):
+        assert txcalc.get(txcalc.load(model, order), address) == value
 
 
 @pytest.mark.parametrize("change", REFUSED)
@@ -179,3 +222,79 @@ def test_a_size_written_as_a_product_follows_its_letters(tmp_path: Path, d_model
     path.write_text(GOOD.replace("dims: [d_ff, d_model]", "dims: [2*d_model, d_ff * 3 *d_model]"))
     held = get(str(path), "params.block.dense.tensors.conv", "--set", f"d_model={d_model}")
     assert held == 2 * d_model * 6 * 3 * d_model
+
+
+def test_a_broken_description_is_mended_by_a_change(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("d_model: 8", "d_model: 9"), "utf-8")
+    assert "head_dim" in run("params", path).err
+    changes = ("--set", "own.head_dim=2", "--set", "sparse.attention.head_dim=2")
+    assert get(str(path), "dims.head_dim", *changes) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "further"),
+    [
+        ("gpt2-small", "d_model=1024", "--set head_dim=64"),
+        ("mixtral-8x7b", "n_experts=1", "--set top_k=1"),
+        ("mixtral-8x7b", "top_k=9", "--set n_experts=9"),
+        ("llama-3.1-8b", "n_kv_heads=12", "--set n_heads=36"),
+        ("llama-3.1-8b", "n_heads=30", "--set n_kv_heads=6 and --set head_dim=128"),
+    ],
+)
+def test_a_refusal_names_a_change_that_would_do(model: str, change: str, further: str) -> None:
+    refusal = run("params", model, "--set", change).err
+    assert "it would do" in refusal
+    named = re.findall(r"--set (\S+)", refusal.rpartition("; with ")[2])
+    assert run("params", model, *(w for c in (change, *named) for w in ("--set", c))).code == 0
+    if change != "n_kv_heads=12":
+        assert f"; with {further} it would do" in refusal
+
+
+def test_changes_that_wait_for_each_other_are_refused() -> None:
+    ran = run("params", "gpt2-small", "--set", "d_ff=2*n_heads", "--set", "n_heads=d_ff/256")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--set d_ff=2*n_heads: it reads what --set n_heads=d_ff/256 sets" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "notes"),
+    [
+        ("gpt2-small", ["d_model=1536"], ["d_ff stays 3,072, 4·d_model before"]),
+        ("gpt2-small", ["d_model=1536", "d_ff=6144"], []),
+        ("gpt2-small", ["d_model=1536", "d_ff=4*d_model"], []),
+        ("gpt2-small", ["d_model=1536", "d_ff=3072"], []),
+        ("gpt2-small", ["n_layers=24"], []),
+        ("gpt2-small", ["context=2048"], ["n_positions stays 1,024, context before"]),
+        ("gpt2-small", ["n_positions=2048"], ["context stays 1,024, n_positions before"]),
+        ("gpt3", ["n_heads=48"], []),
+        ("qwen2-7b", ["n_heads=14"], []),
+        ("gemma-7b", ["d_model=1536"], ["d_ff stays 24,576, 8·d_model before"]),
+        ("llama-3.1-8b", ["d_model=8192"], []),
+    ],
+)  # fmt: skip
+def test_what_a_reader_would_expect_to_follow_is_noted(
+    model: str, changes: list[str], notes: list[str]
+) -> None:
+    ran = run("get", model, "params.total", *(w for c in changes for w in ("--set", c)))
+    assert ran.err.count("stays") == len(notes)
+    for note in notes:
+        field, text = note.split()[0], note.rpartition(", ")[2].removesuffix(" before")
+        assert f"txcalc: warning: {model}: {note}" in ran.err
+        assert f"--set {field}={text.replace('·', '*')} would change it too" in ran.err
+
+
+def test_a_letter_set_to_arithmetic_is_defined_by_it() -> None:
+    changes = ("--set", "d_ff=4*d_model", "--set", "d_model=1536")
+    [letter] = [
+        symbol
+        for symbol in json.loads(
+            answer("explain", "gpt2-small", "params.block.ffn", *changes, "--format", "json")
+        )["symbols"]
+        if symbol["name"] == "d_ff"
+    ]
+    assert (letter["value"], letter["formula"], letter["from"]) == (
+        6144,
+        "4·d_model",
+        "its formula",
+    )

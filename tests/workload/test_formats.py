@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from txcalc.errors import OptionError
-from txcalc.exact.polynomial import compiled
+from txcalc.exact.emit import compiled
 from txcalc.exact.printing import symbolic
 from txcalc.exact.quantity import Letter, const
 from txcalc.workload.chosen import chosen_cache, chosen_weights
@@ -131,7 +131,7 @@ def test_a_number_is_one_piece_of_one_element() -> None:
         ("gptq-g", "did you mean 'gptq-gN'"),
         ("awq-g9999999", "did you mean 'awq-gN'"),
         ("fp8-128", "did you mean"),
-        ("q4_0", "'q4_0' is a block type of GGUF: name a role with it (ffn=q4_0), or a mix"),
+        ("q4_0", "'q4_0' is a block type of GGUF: name a role with it (ffn=q4_0), or choose a mix"),
         ("fp8,bf16", "'bf16' is no NAME=FMT"),
         ("ffn=fp8,ffn=bf16", "'ffn' is named twice"),
         ("ffn=fp9", "did you mean 'fp8'"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import msgspec
 
 from txcalc.accounts import params
 from txcalc.accounts.account import Account
@@ -12,6 +15,8 @@ from txcalc.report.report import Report
 from txcalc.workload.question import Question
 
 Kind = Literal["dense", "moe", "hybrid", "recurrent", "encoder", "encoder-decoder"]
+Order = Literal["name", "params", "kind"]
+_TOTAL = "params.total"
 
 
 def kind(model: Model) -> Kind:
@@ -29,9 +34,25 @@ def report(model: Model, question: Question) -> Report:
     return Report(
         title="bundled models",
         figures=params.totals(model),
-        shown=["params.total"],
-        notes={"params.total": kind(model)},
+        shown=[_TOTAL],
+        notes={_TOTAL: kind(model)},
     )
+
+
+def ordered(reports: Iterable[Report], by: Order | None) -> list[Report]:
+    """Reports of models by name, by parameters or by kind; only the last stand below their kinds.
+
+    Without an order a table still lists them by kind, and all else as they are.
+    """
+    keys: dict[Order, Callable[[Report], Any]] = {
+        "name": lambda report: report.model,
+        "params": lambda report: report.figures[_TOTAL].value,
+        "kind": lambda report: report.notes[_TOTAL],
+    }
+    if by is None:
+        return list(reports)
+    listed = sorted(reports, key=keys[by])
+    return listed if by == "kind" else [msgspec.structs.replace(r, notes={}) for r in listed]
 
 
 ACCOUNT = Account(reads=(), make=report, layout="catalogue")

@@ -52,9 +52,12 @@ def report(model: Model, question: Question) -> Report:
         beneath={**sums, **stored, **cache},
         labels=_LABELS,
         bars=_bars(figures),
-        assumptions=[*kvcache.assumptions(setting, workload), weights.in_format(question)],
-        conventions=[*CONVENTIONS, *weights.conventions(question)],
-        warnings=setting.warnings(workload.ctx, workload.source),
+        assumptions=[*kvcache.assumptions(setting, workload), weights.in_format(model, question)],
+        conventions=[*CONVENTIONS, *weights.conventions(model, question)],
+        warnings=[
+            *weights.warnings(model, question),
+            *setting.warnings(workload.ctx, workload.source),
+        ],
     )
 
 

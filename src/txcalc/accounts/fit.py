@@ -84,12 +84,16 @@ def report(model: Model, question: Question) -> Report:
         bars=[Bar("budget", figures["fit.budget"]), Bar("needed", figures["fit.needed"])],
         assumptions=[
             *kvcache.assumptions(setting, tightest.workload),
-            weights.in_format(question),
+            weights.in_format(model, question),
             f"{question.layout.gpus.value} GPUs",
             f"engine {question.engine}",
         ],
         conventions=CONVENTIONS,
-        warnings=setting.warnings(tightest.workload.ctx) + _too_long(setting, tightest.workload),
+        warnings=[
+            *weights.warnings(model, question),
+            *setting.warnings(tightest.workload.ctx),
+            *_too_long(setting, tightest.workload),
+        ],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import flops as cost
-from txcalc.accounts.fold import fold, layer_notes, leaves, run, select, shares
+from txcalc.accounts.fold import fold, layer_notes, leaves, of_which, run, select, shares
 from txcalc.accounts.setting import Setting
 from txcalc.exact.quantity import Quantity, total
 from txcalc.model.model import Layers, Model
@@ -50,7 +50,8 @@ def report(model: Model, question: Question) -> Report:
         title=unit,
         figures=figures,
         shown=shown,
-        shares=shares(figures, "flops", shown),
+        shares=shares(figures, "flops", shown, model, run),
+        labels=of_which(shown),
         notes=layer_notes("flops", model),
         assumptions=_assumptions(setting, workload),
         conventions=[

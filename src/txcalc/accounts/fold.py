@@ -126,10 +126,28 @@ def select(rows: Mapping[str, Quantity], names: Iterable[str], unit: str) -> Qua
     return total((rows[name] for name in names), unit)
 
 
-def shares(figures: Figures, root: str, shown: Iterable[str]) -> Figures:
-    """Parts of a whole, for each address that has one: see :func:`txcalc.report.address.whole`."""
-    wholes = {name: figures[address.whole(name, root, figures)] for name in shown}
-    return {name: figures[name] / whole for name, whole in wholes.items() if whole.value}
+def shares(
+    figures: Figures, root: str, shown: Iterable[str], model: Model, times: Times
+) -> Figures:
+    """Parts of a whole: of all layers of a kind in the total, within a block of one layer of it.
+
+    See :func:`txcalc.report.address.whole`.
+    """
+    kinds = {address.block(root, kind.name): kind for kind in model.layers}
+    found: Figures = {}
+    for name in shown:
+        whole = figures[address.whole(name, root)]
+        part = product(times(kinds[name]), figures[name]) if name in kinds else figures[name]
+        if whole.value:
+            found[name] = part / whole
+    return found
+
+
+def of_which(shown: Iterable[str]) -> dict[str, str]:
+    """Labels of figures that count again what stands in those beside them."""
+    uses = ("matmul", "biases")
+    named = {name: name.rpartition(".")[2] for name in shown}
+    return {name: f"of which {use}" for name, use in named.items() if use in uses}
 
 
 def layer_notes(root: str, model: Model) -> dict[str, str]:

@@ -55,15 +55,15 @@ def report(model: Model, question: Question) -> Report:
     else:
         why = f"no decode: {ENCODER_ONLY}"
         refused = {"intensity.decode": why, "intensity.all.decode": why}
-    formats = [weights.in_format(question), f"activations {question.dtype}"]
+    formats = [weights.in_format(model, question), f"activations {question.dtype}"]
     return Report(
         title="arithmetic intensity",
         figures=figures,
         shown=[address for address in _ORDER if address in figures],
         beneath=beneath,
         assumptions=[*lines, f"batch {question.batch}", *formats],
-        conventions=[*CONVENTIONS, *weights.conventions(question)],
-        warnings=warnings,
+        conventions=[*CONVENTIONS, *weights.conventions(model, question)],
+        warnings=[*weights.warnings(model, question), *warnings],
         refused=refused,
     )
 

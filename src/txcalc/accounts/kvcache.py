@@ -44,6 +44,10 @@ def report(model: Model, question: Question) -> Report:
     return Report(
         title="KV cache",
         figures=figures,
+        notes={
+            grammar.block("kvcache", kind.name): f"x {kind.states.value:,}"
+            for kind in model.decoder_layers
+        },
         shown=kinds + [f"kvcache.{part}" for part in (*PARTS, "total")],
         assumptions=[*assumptions(setting, workload), f"batch {question.batch}"],
         conventions=[*CONVENTIONS, *([ENTRIES] if _has_entries(model) else [])],

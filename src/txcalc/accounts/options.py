@@ -8,16 +8,61 @@ import msgspec
 
 from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
-from txcalc.report.format import whole
 from txcalc.validation import told
-from txcalc.workload.question import LETTERS, MEANINGS, Question
+from txcalc.workload.formats import NUMBERS
+from txcalc.workload.question import LETTERS, MEANINGS, PROMPT, Question
+
+_DEFAULT = Question()
 
 KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in MEANINGS)
 """The options that figures depend on."""
 
+_MEANING = {
+    "ctx": "context in tokens; default: the model's own",
+    "source": "the encoder's length in tokens; default: what inputs are padded to, else ctx",
+    "batch": "sequences at once",
+    "prompt": f"prompt; default: ctx, {PROMPT} for generation",
+    "new": "tokens to generate",
+    "tokens": "tokens of each sequence",
+    "phase": "what is run",
+    "scores": "which attention products count",
+    "logits": "positions whose logits are computed",
+    "macs": "multiply-adds instead of FLOPs",
+    "mla": "form of latent attention; default: absorbed in decode, else expanded",
+    "dtype": f"number format: {', '.join(NUMBERS)}",
+    "weights": "format of the weights, or a scheme as fp8-channel; default: dtype",
+    "kv": "format of the cache; default: dtype",
+    "mtp": "multi-token-prediction modules too",
+    "tp": "GPUs that divide heads and widths",
+    "pp": "stages that divide the layers",
+    "dp": "groups with requests of their own",
+    "dcp": "GPUs that divide a cache by tokens",
+    "ep": "whole experts on GPUs, not slices of each",
+    "stages": "layers of each stage; default: as equal as possible",
+    "engine": "whose rules of allocation count",
+    "block_size": "tokens of a block of an engine's cache",
+    "max_batched_tokens": "tokens of a step at most",
+    "ubatch": "tokens that llama.cpp computes at once",
+    "step_tokens": "tokens of a step; default: batch",
+    "device": "an accelerator by its name or a YAML file",
+    "count": "GPUs; alone they divide heads and widths, as tp does",
+    "requests": "requests at once",
+    "kv_memory": "GiB of each GPU for the cache",
+    "utilisation": "share of a device's memory that is used; default: 1, vllm 0.9",
+    "overhead": "GiB that an engine takes beside",
+}
+
+
+def meaning(name: str) -> str:
+    """What an option of a question means, and its default."""
+    default = getattr(_DEFAULT, name)
+    return _MEANING[name] + (f"; default: {default}" if default not in (None, False, "") else "")
+
 
 def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Question:
     """The question that options make; ``beside`` are names that may stand among them elsewhere.
+
+    A number may be written as :func:`txcalc.report.sizes.whole` reads it.
 
     Raises:
         OptionError: a name that is not known, or a value of another type.
@@ -26,7 +71,7 @@ def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Quest
         if name not in KNOWN:
             raise OptionError(f"no option {name!r}{nearest(name, [*KNOWN, *beside])}")
     try:
-        return msgspec.convert(options, Question)
+        return msgspec.convert({n: _sized(n, value) for n, value in options.items()}, Question)
     except UnicodeEncodeError:
         raise OptionError("options: characters that no text can hold stand in them") from None
     except msgspec.ValidationError as error:
@@ -51,8 +96,20 @@ def question_for(
 
 
 def typed(value: object) -> object:
-    """A word as the number or the truth value that it spells; all else as it is."""
-    if not isinstance(value, str):
+    """A word as the truth value that it spells; all else as it is."""
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def _sized(name: str, value: object) -> object:
+    """The number that a text writes where a number is asked for, and the other way round."""
+    hint = Question.__annotations__[name]
+    if hint.startswith("str") and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not hint.startswith("int"):
         return value
-    number = whole(value)
-    return {"true": True, "false": False}.get(value, value) if number is None else number
+    from txcalc.report.sizes import whole
+
+    try:
+        return whole(value)
+    except OptionError as error:
+        raise OptionError(f"option {name}: {error}") from None

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from txcalc.accounts.account import Account
-from txcalc.accounts.fold import Leaves, fold, layer_notes, leaves, over_all, shares, stored, sums
+from txcalc.accounts.fold import (
+    Leaves,
+    fold,
+    layer_notes,
+    leaves,
+    of_which,
+    over_all,
+    shares,
+    stored,
+    sums,
+)
 from txcalc.exact.quantity import Quantity, product, total
 from txcalc.model.model import Layers, Model, Row
 from txcalc.model.parts.ffn import Mixture
@@ -58,11 +68,24 @@ def report(model: Model, question: Question) -> Report:
         tensors=tensors(model),
         shown=shown,
         beneath={f"params.block.{k.name}.active": active[f"block.{k.name}"] for k in model.layers},
-        shares=shares(figures, "params", shown),
+        shares=shares(figures, "params", shown, model, stored),
+        labels=of_which(shown),
         notes=layer_notes("params", model),
         refused=refused,
+        assumptions=[_positions(model)],
         conventions=CONVENTIONS,
     )
+
+
+def _positions(model: Model) -> str:
+    """The kind of positions of each stack; only some kinds have parameters of their own."""
+    kinds = {
+        stack: "unstated" if how is None else str(how.__struct_config__.tag)
+        for stack, how in ((name, stack.positions) for name, stack in model.stacks.items())
+    }
+    if len(set(kinds.values())) == 1:
+        return f"positions: {next(iter(kinds.values()))}"
+    return "positions: " + ", ".join(f"{kind} ({stack})" for stack, kind in kinds.items())
 
 
 def _is_shown(address: str, figures: Figures) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from typing import Any
 
 import msgspec
 
 from txcalc.accounts.account import Account
-from txcalc.errors import AddressError, OptionError, nearest
+from txcalc.errors import AddressError, OptionError, RefusedError, TxcalcError, nearest
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Report
@@ -45,6 +46,23 @@ def account(name: str, model: Model, question: Question) -> Report:
     )
 
 
+def addresses_of(model: Model) -> list[str]:
+    """Every address at which a model has a figure, without a block's name where it has one kind."""
+    asked = Question(
+        phase="token" if model.has_decoder else "prefill",
+        ctx=None if model.context else 1,
+        kv_memory="1",
+    )
+    found: dict[str, None] = {}
+    for name in WITH_FIGURES:
+        try:
+            report = account(name, model, asked)
+        except RefusedError:
+            continue
+        found |= dict.fromkeys(map(report.short, report.figures))
+    return list(found)
+
+
 def account_of(address: str) -> str:
     """The name of the account that answers an address.
 
@@ -58,25 +76,75 @@ def account_of(address: str) -> str:
     return name
 
 
-def report_of(address: str, model: Model, question: Question) -> Report:
-    """The report that holds an address.
+def accounts_of(text: str) -> list[str]:
+    """The accounts that answer the addresses of an expression, each once.
 
     Raises:
-        AddressError: no account begins like this.
-        TxcalcError: a question that the account or the model does not answer.
+        AddressError: no account begins like one of them, or there is no address.
+        ExpressionError: a text that is no expression.
     """
-    return account(account_of(address), model, question)
+    if not grammar.is_arithmetic(text):
+        return [account_of(text)]
+    from txcalc.report.expression import addresses
+
+    names = list(dict.fromkeys(account_of(address) for address in addresses(text)))
+    if not names:
+        raise AddressError(f"{text!r} names no figure: an address is needed, as params.total")
+    return names
 
 
-def refuse_unread(options: Iterable[str], addresses: Iterable[str], sign: str = "--") -> None:
-    """Refuses options of a question that no account of these addresses reads.
+def is_about_figures(text: str) -> bool:
+    """Whether a text is an address, or an expression, that accounts answer."""
+    try:
+        return bool(accounts_of(text))
+    except TxcalcError:
+        return False
+
+
+def report_of(text: str, model: Model, question: Question) -> Report:
+    """The report that holds an address, or under its text the value of an expression.
+
+    Raises:
+        AddressError: no account begins like one of its addresses.
+        TxcalcError: a question that an account or the model does not answer.
+    """
+    report = _joined([account(name, model, question) for name in accounts_of(text)])
+    if not grammar.is_arithmetic(text):
+        return report
+    from txcalc.report.expression import evaluate
+
+    value = evaluate(text, report.find)
+    return msgspec.structs.replace(report, figures=report.figures | {text: value})
+
+
+def _joined(reports: Sequence[Report]) -> Report:
+    """One report with the figures of all, and each of their lines once."""
+    first, *others = reports
+    if not others:
+        return first
+
+    def lines(field: str) -> list[str]:
+        return list(dict.fromkeys(line for each in reports for line in getattr(each, field)))
+
+    def by_address(field: str) -> dict[str, Any]:
+        return {name: of for each in reports for name, of in getattr(each, field).items()}
+
+    return msgspec.structs.replace(
+        first,
+        **{name: lines(name) for name in ("assumptions", "conventions", "warnings")},
+        **{name: by_address(name) for name in ("figures", "beneath", "refused", "ambiguous")},
+    )
+
+
+def refuse_unread(options: Iterable[str], texts: Iterable[str], sign: str = "--") -> None:
+    """Refuses options of a question that no account of these addresses and expressions reads.
 
     ``sign`` is what an option's name has before it where the user writes it.
 
     Raises:
         OptionError: naming the option, the accounts, and what they read.
     """
-    names = list(dict.fromkeys(account_of(address) for address in addresses))
+    names = list(dict.fromkeys(name for text in texts for name in accounts_of(text)))
     read = list(dict.fromkeys(option for name in names for option in declared(name).reads))
     for option in options:
         if option not in read:

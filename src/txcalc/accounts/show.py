@@ -47,4 +47,4 @@ def report(model: Model, question: Question) -> Report:
     )
 
 
-ACCOUNT = Account(reads=READS, make=report, one=True)
+ACCOUNT = Account(reads=READS, make=report)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
-from txcalc.errors import OptionError
-from txcalc.exact.quantity import Letter, Quantity, product, total
+from txcalc.accounts.mixed import Mixed
+from txcalc.accounts.tensors import is_matrix, sides
+from txcalc.errors import OptionError, RefusedError
+from txcalc.exact.quantity import Letter, Quantity, const, product, total
 from txcalc.model.model import Model, Row
 from txcalc.model.rows import Weight
-from txcalc.workload.chosen import check_names
-from txcalc.workload.formats import NUMBERS, Format
+from txcalc.workload.chosen import Chosen, check_names, is_own
+from txcalc.workload.formats import NUMBERS, Format, size
+from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
 from txcalc.workload.schemes import Scheme
 
@@ -21,19 +25,30 @@ class Storage:
 
     A role in a format of its own is so as a whole where that is a flat number; in tiles it has its
     matrices alone, and so has a scheme.  What has no format in tiles is a flat number: the
-    scheme's rest in ``--dtype``.  Multi-token-prediction modules are stored with ``mtp``.
+    scheme's rest in ``--dtype``.  Multi-token-prediction modules are stored with ``mtp``.  A mix
+    of GGUF may hold layers of one kind in different formats.
 
     Raises:
-        OptionError: a role that the model has no weights of, or modules that it does not have.
+        OptionError: a role that the model has no weights of, modules that it does not have, or a
+            model's own formats where it states none.
+        RefusedError: a mix for a model that is not like llama, or for stages of layers.
     """
 
     def __init__(self, model: Model, question: Question, *, mtp: bool = False) -> None:
-        self.chosen = question.weight_formats
-        self.number: Letter = question.weight_bytes
+        if is_own(question.weights) and model.stored is None:
+            raise OptionError(f"{model.name} states no format that it is stored in: --weights own")
+        self.chosen = question.weight_formats(model.stored)
+        number = self.chosen.number
+        letter = "weight_bytes" if number else "dtype_bytes"
+        self.number: Letter = size(number or question.dtype, letter, "parameters")
         self._mtp = mtp
         if mtp and model.mtp is None:
             raise OptionError(f"{model.name} has no multi-token-prediction modules for --mtp")
-        self._check_roles(model)
+        self._check_roles(model, question.weight_formats())
+        base = self.chosen.base
+        if isinstance(base, Mix) and question.pp > 1:
+            raise RefusedError(f"{model.name}: no stages of {base.name}: its layers are not alike")
+        self._mixed = Mixed(model, base) if isinstance(base, Mix) else None
 
     def is_stored(self, row: Row) -> bool:
         """Whether a row's bytes count: modules if asked for, buffers if named, no tied weight."""
@@ -44,27 +59,34 @@ class Storage:
             return False
         return weight.use != "buffer" or "buffers" in self.chosen.named
 
-    def _check_roles(self, model: Model) -> None:
+    def _check_roles(self, model: Model, given: Chosen) -> None:
         """Refuses a format for a role that has nothing to be stored in it."""
         roles: dict[str, bool] = {}
         for row in model.rows:
             weight = row.declared
             if isinstance(weight, Weight) and (row.component != "mtp" or self._mtp):
                 roles[_role(row)] = roles.get(_role(row), False) or is_matrix(weight)
-        check_names("weights", self.chosen, roles, model.name)
-        for role, fmt in self.chosen.named.items():
+        check_names("weights", given, roles, model.name)
+        for role, fmt in given.named.items():
             if fmt.name not in NUMBERS and not roles[role]:
                 raise OptionError(f"--weights {role}={fmt.name}: no matrix for tiles is in {role}")
 
     def copies(self, row: Row, copies: Quantity) -> Quantity:
-        """Bytes of so many copies of a row's weight."""
-        weight = row.declared
-        assert isinstance(weight, Weight)
-        fmt = self._format(row, weight)
-        if fmt is None:
-            elements = product(copies, weight.each)
-            return product(elements.counted_as("parameters"), self.number)
-        return product(copies, fmt.bytes(*sides(weight)))
+        """Bytes of so many copies of a row's weight, of layers in different formats the mean."""
+        formats = self.formats(row)
+        if len(formats) == 1:
+            return self._copies(row, copies, formats[0])
+        return self._in_all(row, copies, formats) / const(len(formats))
+
+    def formats(self, row: Row) -> tuple[Format | None, ...]:
+        """The format of a row's weight, once or for each layer that has it; None is the rest's."""
+        weight, role = _weight(row), _role(row)
+        named, base = self.chosen.named.get(role), self.chosen.base
+        if named is not None and (named.name in NUMBERS or is_matrix(weight)):
+            return (named,)
+        if self._mixed is not None:
+            return self._mixed.formats(row)
+        return (base.format if isinstance(base, Scheme) and _holds(base, row, weight) else None,)
 
     def bytes(self, rows: Iterable[Row]) -> Quantity:
         """Bytes of rows in all layers that store them."""
@@ -76,45 +98,42 @@ class Storage:
 
     def _of_layers(self, rows: list[Row]) -> Quantity:
         """Bytes of rows that the same layers have."""
-        layers = rows[0].layers
-        each = total((product(row.times, self._each(row)) for row in rows), "bytes")
-        return each if layers is None else product(layers.sets, each)
+        layers, alike, apart = rows[0].layers, [], []
+        for row in rows:
+            formats, copies = self.formats(row), _weight(row).copies
+            if len(formats) == 1:
+                alike.append(product(row.times, self._copies(row, copies, formats[0])))
+            else:
+                apart.append(self._in_all(row, copies, formats))
+        each = total(alike, "bytes")
+        return total((each if layers is None else product(layers.sets, each), *apart), "bytes")
 
-    def _each(self, row: Row) -> Quantity:
-        assert isinstance(row.declared, Weight)
-        return self.copies(row, row.declared.copies)
+    def _in_all(self, row: Row, copies: Quantity, formats: Iterable[Format | None]) -> Quantity:
+        """Bytes of a row in layers of these formats."""
+        return total(
+            (
+                product(const(layers), self._copies(row, copies, fmt))
+                for fmt, layers in Counter(formats).items()
+            ),
+            "bytes",
+        )
 
-    def _format(self, row: Row, weight: Weight) -> Format | None:
-        """A format in which a row's weight is not one of the flat numbers of the rest."""
-        role = _role(row)
-        named = self.chosen.named.get(role)
-        if named is not None and (named.name in NUMBERS or is_matrix(weight)):
-            return named
-        base = self.chosen.base
-        return base.format if isinstance(base, Scheme) and _holds(base, row, weight) else None
-
-
-def sides(weight: Weight) -> tuple[Quantity, Quantity]:
-    """Rows and columns of a tensor as it is stored; of a vector one row."""
-    rows, columns = weight.outputs, weight.inputs
-    if weight.use == "lookup":
-        rows, columns = columns, rows
-    elif weight.use != "matmul":
-        rows, columns = (), (*rows, *columns)
-    return product(*rows), product(*columns)
+    def _copies(self, row: Row, copies: Quantity, fmt: Format | None) -> Quantity:
+        weight = _weight(row)
+        if fmt is None:
+            elements = product(copies, weight.each)
+            return product(elements.counted_as("parameters"), self.number)
+        return product(copies, fmt.bytes(*sides(weight)))
 
 
-def is_matrix(weight: Weight) -> bool:
-    """Whether a tensor has rows and columns, and so tiles: no norm, bias, filter or lone row."""
-    if weight.use not in ("matmul", "lookup") or weight.depthwise:
-        return False
-    return all(side.value > 1 for side in sides(weight))
+def _weight(row: Row) -> Weight:
+    assert isinstance(row.declared, Weight)
+    return row.declared
 
 
 def _role(row: Row) -> str:
     """The role by which a format is chosen: a tied head is in the table's."""
-    weight = row.declared
-    assert isinstance(weight, Weight)
+    weight = _weight(row)
     if weight.use == "buffer":
         return "buffers"
     return "embedding" if weight.tied else row.role

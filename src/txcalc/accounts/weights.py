@@ -11,6 +11,8 @@ from txcalc.exact.quantity import Quantity, const, product, total
 from txcalc.model.model import Model
 from txcalc.model.rows import Role, Weight
 from txcalc.report.report import Figures, Report
+from txcalc.workload.chosen import is_own
+from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
 
 SCHEME_OF = {"fp8": "fp8-channel", "int8": "int8-channel", "int4": "awq-g128"}
@@ -25,8 +27,9 @@ def report(model: Model, question: Question) -> Report:
         figures=figures,
         shown=[address for address, quantity in figures.items() if quantity.value],
         beneath=sums,
-        assumptions=[in_format(question)],
-        conventions=conventions(question),
+        assumptions=[in_format(model, question)],
+        conventions=conventions(model, question),
+        warnings=warnings(model, question),
     )
 
 
@@ -55,20 +58,32 @@ def _modules(model: Model) -> Quantity:
     )
 
 
-def in_format(question: Question) -> str:
+def in_format(model: Model, question: Question) -> str:
     """The weights' format as an assumption."""
-    chosen = question.weight_formats
-    rest = "" if chosen.number else f", the rest {question.dtype}"
-    return f"weights {question.weights or question.dtype}{rest}"
+    chosen = question.weight_formats(model.stored)
+    own = f" ({model.stored})" if is_own(question.weights) else ""
+    named = f"weights {question.weights or question.dtype}{own}"
+    if isinstance(chosen.base, Mix):
+        release = f"by llama.cpp {chosen.base.release} without an importance matrix"
+        return f"{named} {release}, q, k and v apart"
+    return named if chosen.number else f"{named}, the rest {question.dtype}"
 
 
-def conventions(question: Question) -> list[str]:
+def conventions(model: Model, question: Question) -> list[str]:
     """What a flat narrow format means, and which scheme a checkpoint would have."""
-    name = question.weight_formats.number
+    name = question.weight_formats(model.stored).number
     if name not in SCHEME_OF:
         return []
     wide = f"a checkpoint leaves those wide: --weights {SCHEME_OF[name]}"
     return [f"{name}: every parameter alike, tables, head and norms too; {wide}"]
+
+
+def warnings(model: Model, question: Question) -> list[str]:
+    """A warning where a checkpoint is stored otherwise than the weights are counted."""
+    if model.stored is None or question.weights is not None:
+        return []
+    counted = f"its weights are counted in {question.dtype}, not as --weights own"
+    return [f"{model.name} is stored as {model.stored}: {counted}"]
 
 
 ACCOUNT = Account(reads=("dtype", "weights", "mtp"), make=report)

@@ -4,35 +4,61 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from txcalc.accounts import registry
 from txcalc.accounts.options import question, typed
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
-from txcalc.claims.expression import evaluate
-from txcalc.claims.written import Written, WrittenError, read, towards_zero
+from txcalc.claims.written import Written, WrittenError, read_number, towards_zero
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
 from txcalc.report.explain import explain
+from txcalc.report.expression import evaluate
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
 from txcalc.sources import bundled
+from txcalc.sources.devices import device_names, with_device
+from txcalc.sources.hub import PREFIX
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
 
 _BESIDE = ("set", "type")
 """Options about the model, not the question."""
 
+ModelOf = Callable[[str, tuple[str, ...], str | None], Model]
+"""The model of a name or a path, with changes and a type."""
 
-def check(claim: Claim, place: Place) -> Verdict:
+
+def models_by_name() -> ModelOf:
+    """Loads models, the same one once; for as long as no file changes."""
+
+    @lru_cache(maxsize=32)
+    def attempt(name: str, changes: tuple[str, ...], type_: str | None) -> Model | TxcalcError:
+        try:
+            return load(name, changes, type_=type_)
+        except TxcalcError as error:
+            return error
+
+    def model_of(name: str, changes: tuple[str, ...], type_: str | None) -> Model:
+        found = attempt(name, changes, type_)
+        if isinstance(found, TxcalcError):
+            raise found.with_traceback(None)
+        return found
+
+    return model_of
+
+
+def check(claim: Claim, place: Place, model_of: ModelOf) -> Verdict:
     """Computes a claim and compares."""
     try:
-        _consistent(claim)
-        asked = _Asked(claim, os.path.dirname(place.file))
+        _refuse_inconsistent(claim)
+        asked = _Asked(claim, os.path.dirname(place.file), model_of)
         computed = evaluate(claim.claim, asked.figure)
         asked.refuse_unread()
-        written = read(claim.value, computed.unit)
+        written = read_number(claim.value, computed.unit)
         problem = _problem(claim, written, computed)
         formulas = asked.formulas() if problem else []
     except TxcalcError as error:
@@ -62,8 +88,9 @@ def holds(claim: Claim, written: Written, value: Fraction) -> bool:
 class _Asked:
     """The figures that a claim is about, each account asked once."""
 
-    def __init__(self, claim: Claim, folder: str) -> None:
-        self._model, self._question, self._given = _read(claim, folder)
+    def __init__(self, claim: Claim, folder: str, model_of: ModelOf) -> None:
+        changes, type_, self._question, self._given = _options(claim, folder)
+        self._model = model_of(_path_of(claim.model, folder), changes, type_)
         self._reports: dict[str, Report] = {}
         self._addresses: dict[str, None] = {}
 
@@ -82,12 +109,12 @@ class _Asked:
 
     def formulas(self) -> list[Formula]:
         """How each of them came to be, as far as it fits a line."""
-        found = []
+        formulas = []
         for address in self._addresses:
             report = self._reports[registry.account_of(address)]
             top = explain(report, address).steps[0]
-            found.append(Formula(address, top.formula, top.substituted))
-        return found
+            formulas.append(Formula(address, top.formula, top.substituted))
+        return formulas
 
 
 def _problem(claim: Claim, written: Written, computed: Quantity) -> str:
@@ -99,7 +126,7 @@ def _problem(claim: Claim, written: Written, computed: Quantity) -> str:
         case "misprint":
             if as_written:
                 return "marked as a misprint, but it holds"
-            right = read(claim.should_be, computed.unit)
+            right = read_number(claim.should_be, computed.unit)
             fits = abs(value - right.value) <= right.last_digit / 2
             return "" if fits else f"{_difference(claim, written, computed)}, not {right.text}"
         case "rounded-inputs":
@@ -111,11 +138,11 @@ def _problem(claim: Claim, written: Written, computed: Quantity) -> str:
 
 
 def _difference(claim: Claim, written: Written, computed: Quantity) -> str:
-    told = {
+    reads = {
         "rounds": "it is", "truncates": "it is", "over": "it is only", "under": "it is as much as",
         "within": f"beyond {claim.tolerance}: it is",
     }[claim.relation]  # fmt: skip
-    text = f"{told} {decimal(computed.value, places=12)} {computed.unit}".rstrip()
+    text = f"{reads} {decimal(computed.value, places=12)} {computed.unit}".rstrip()
     if computed.unit == "bytes" and computed.value >= 1024:
         text += f" = {binary(computed.value)}"
     return text + _slip(claim, computed)
@@ -128,27 +155,27 @@ def _slip(claim: Claim, computed: Quantity) -> str:
     value = Fraction(computed.value)
     for decimal_unit, binary_unit in (("kB", "KiB"), *((f"{p}B", f"{p}iB") for p in "KMGTPE")):
         if decimal_unit in claim.value:
-            meant = read(claim.value.replace(decimal_unit, binary_unit), "bytes")
+            meant = read_number(claim.value.replace(decimal_unit, binary_unit), "bytes")
             if holds(claim, meant, value):
                 return f"; {decimal_unit} is written where {binary_unit} is meant"
         if binary_unit in claim.value:
-            meant = read(claim.value.replace(binary_unit, decimal_unit), "bytes")
+            meant = read_number(claim.value.replace(binary_unit, decimal_unit), "bytes")
             if holds(claim, meant, value):
                 return f"; {binary_unit} is written where {decimal_unit} is meant"
     in_billions = re.fullmatch(r"(.*[0-9]\s?)B", claim.value)
-    if in_billions and holds(claim, read(f"{in_billions[1]}GB", "bytes"), value):
+    if in_billions and holds(claim, read_number(f"{in_billions[1]}GB", "bytes"), value):
         return "; B means bytes here, not a billion"
     return ""
 
 
 def _tolerance(claim: Claim) -> Fraction:
-    tolerance = read(claim.tolerance, "").value
+    tolerance = read_number(claim.tolerance, "").value
     if not 0 < tolerance < 1:
         raise OptionError(f"a tolerance is a share of the number, as 3%, not {claim.tolerance!r}")
     return tolerance
 
 
-def _consistent(claim: Claim) -> None:
+def _refuse_inconsistent(claim: Claim) -> None:
     """Refuses fields that are missing for a relation or an expectation, or that nothing reads."""
     fields = (
         ("tolerance", claim.tolerance, "relation", "within"),
@@ -164,8 +191,10 @@ def _consistent(claim: Claim) -> None:
             raise OptionError(f"{name} means nothing where {owner} is {getattr(claim, owner)}")
 
 
-def _read(claim: Claim, folder: str) -> tuple[Model, Question, list[str]]:
-    """The model, the question, and the names of its options."""
+def _options(
+    claim: Claim, folder: str
+) -> tuple[tuple[str, ...], str | None, Question, Sequence[str]]:
+    """The changes to the model, its type, the question, and the names of the question's options."""
     options = dict(claim.options)
     changes = options.pop("set", [])
     changes = [changes] if isinstance(changes, str) else changes
@@ -174,18 +203,39 @@ def _read(claim: Claim, folder: str) -> tuple[Model, Question, list[str]]:
         raise OptionError("options: set is NAME=V or a list of such")
     if not isinstance(type_, str | None):
         raise OptionError("options: type is a word")
-    asked = question({name: typed(value) for name, value in options.items()}, _BESIDE)
-    return load(_found(claim.model, folder), changes, type_=type_), asked, list(options)
+    options = {name: typed(value) for name, value in options.items()}
+    device = options.get("device")
+    if isinstance(device, str) and device.lower() not in device_names():
+        options["device"] = _file_of(device, folder)
+    return tuple(changes), type_, question(with_device(options), _BESIDE), list(options)
 
 
-def _found(name: str, folder: str) -> str:
+def _path_of(name: str, folder: str) -> str:
     """A model's name, or its path as seen from the folder of the document."""
     if name == "-":
-        raise OptionError("a document cannot read a model from standard input")
+        raise OptionError("a page cannot read a model from standard input")
+    if name.startswith(PREFIX):
+        raise OptionError(f"{name}: nothing is fetched for a page: save the file and name that")
+    if not name or name in bundled.names():
+        return name
+    return _file_of(name, folder)
+
+
+def _file_of(name: str, folder: str) -> str:
+    """A file that a page names, as seen from its folder; nothing that would be waited for."""
     beside = os.path.join(folder, name)
-    if name and name not in bundled.names() and os.path.exists(beside):
-        return beside
-    return name
+    path = beside if os.path.exists(beside) else name
+    for file in (path, os.path.join(path, "config.json")):
+        if _might_wait(file):
+            raise OptionError(f"{name}: empty, or no regular file, so it is not read for a page")
+    return path
+
+
+def _might_wait(file: str) -> bool:
+    """Whether a file is none that ends: a pipe, a device, or one that a kernel makes up."""
+    if not os.path.exists(file) or os.path.isdir(file):
+        return False
+    return not os.path.isfile(file) or not os.path.getsize(file)
 
 
 def _no_address(name: str) -> Quantity:

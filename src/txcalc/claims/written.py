@@ -1,4 +1,7 @@
-"""A number as a document writes it: ``124M``, ``17.3 MFLOPs``, ``9 GiB``, ``66.7%``, ``1.24億``."""
+r"""A number as a document writes it: ``124M``, ``17.3 MFLOPs``, ``9 GiB``, ``66.7%``, ``1.24億``.
+
+LaTeX writes ``124{,}439{,}808``, ``1\,024``, ``1.24 \times 10^{8}``, ``9~GiB`` and ``66.7\%``.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,24 @@ from txcalc.claims.units import NAMES, scale_of
 from txcalc.errors import TxcalcError
 
 MAX_LENGTH = 200
-_UNIT = "|".join(map(re.escape, NAMES))
-_DIGITS = r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
+_UNIT = "|".join(re.escape(name).replace("%", r"\\?%") for name in NAMES)
+_SEPARATORS = (",", r"{,}", r"\,")
+_WHOLE_PART = "|".join(rf"[0-9]{{1,3}}(?:{re.escape(s)}[0-9]{{3}})+" for s in _SEPARATORS)
+_DIGITS = rf"(?:{_WHOLE_PART})(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_TIMES_TEN = r"\s?(?:[×x·*]|\\times|\\cdot)\s?10"
 _POWER = (
     r"[eE][+-]?[0-9]{1,3}"
-    r"|\s?[×x·*]\s?10(?:(?:\^|\*\*)-?[0-9]{1,3}|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})"
+    rf"|{_TIMES_TEN}(?:(?:\^|\*\*)-?[0-9]{{1,3}}|\^\{{-?[0-9]{{1,3}}\}}|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}})"
 )
+_GAP = r"(?:\s|~|\\[, ])?"
 _NUMBER = rf"(?:[0-9]+/[0-9]+|(?:{_DIGITS})(?:{_POWER})?)"
-NUMBER = rf"[-−+]?{_NUMBER}(?:(?:\s?(?:{_UNIT})){{1,2}}(?![0-9A-Za-z_/]))?"
+NUMBER = rf"[-−+]?{_NUMBER}(?:(?:{_GAP}(?:{_UNIT})){{1,2}}(?![0-9A-Za-z_/]))?"
 """A number and the unit that may follow it, as a regular expression."""
 
 _WHOLE = re.compile(
     rf"(?P<sign>[-−+]?)(?:(?P<above>[0-9]+)/(?P<below>[0-9]+)"
-    rf"|(?P<digits>{_DIGITS})(?P<power>{_POWER})?)(?P<unit>\s?[^0-9\s].*)?"
+    rf"|(?P<digits>{_DIGITS})(?P<power>{_POWER})?)(?P<unit>{_GAP}[^0-9\s].*)?"
 )
 _GROUPS = re.compile(r"[0-9]{1,3}(?:[.'’_ \u00a0\u202f][0-9]{3})+")
 Rounding = Callable[[Fraction], int]
@@ -58,7 +65,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
         return self.step * self.scale
 
 
-def read(text: str, counted: str) -> Written:
+def read_number(text: str, counted: str) -> Written:
     """A written number next to a figure that counts ``counted``.
 
     Without bytes to count, ``B`` is a billion.
@@ -68,7 +75,7 @@ def read(text: str, counted: str) -> Written:
     """
     match = _match(text)
     try:
-        scale = scale_of((match["unit"] or "").strip(), counted)
+        scale = scale_of(_unit(match["unit"] or ""), counted)
     except ValueError as error:
         raise WrittenError(f"{text!r}: {error}") from None
     sign = -1 if match["sign"] in ("-", "−") else 1
@@ -77,7 +84,7 @@ def read(text: str, counted: str) -> Written:
             raise WrittenError(f"{text!r} divides by zero")
         value = sign * Fraction(int(match["above"]), int(match["below"]))
         return Written(text=text, mantissa=value, step=Fraction(0), scale=scale)
-    digits = match["digits"].replace(",", "")
+    digits = _plain(match["digits"])
     return Written(
         text=text,
         mantissa=sign * Fraction(digits),
@@ -86,7 +93,7 @@ def read(text: str, counted: str) -> Written:
     )
 
 
-def write(written: Written, value: Fraction, rounding: Rounding = round) -> str:
+def restyled(written: Written, value: Fraction, rounding: Rounding = round) -> str:
     """Another value in the style of a written number: its unit, separators and digits."""
     match = _match(written.text)
     unit = match["unit"] or ""
@@ -98,13 +105,14 @@ def write(written: Written, value: Fraction, rounding: Rounding = round) -> str:
     power = match["power"] or ""
     scale = written.scale
     if power:
-        places = len(whole.replace(",", ""))
+        places = len(_plain(whole))
         moved = _magnitude(_rounded(value / scale, places + len(decimals), rounding)) - places + 1
         scale *= Fraction(10) ** moved
         power = _moved(power, moved)
     last = rounding(value / scale * 10 ** len(decimals))
     head, tail = divmod(abs(last), 10 ** len(decimals))
-    number = f"{head:,}" if "," in whole else str(head)
+    separator = next((s for s in reversed(_SEPARATORS) if s in whole), "")
+    number = f"{head:,}".replace(",", separator)
     fraction = f".{tail:0{len(decimals)}d}" if decimals else ""
     sign = match["sign"] if (match["sign"] in ("-", "−")) == (last < 0) else "-" * (last < 0)
     return f"{sign}{number}{fraction}{power}{unit}"
@@ -128,11 +136,11 @@ def towards_zero(value: Fraction) -> int:
 def _match(text: str) -> re.Match[str]:
     match = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if match is None:
-        raise WrittenError(not_a_number(text))
+        raise WrittenError(no_number(text))
     return match
 
 
-def not_a_number(text: str) -> str:
+def no_number(text: str) -> str:
     """What is wrong with a text that should have been a number, and what would be right."""
     shown = text if len(text) <= 40 else f"{text[:37]}..."
     right = "as 124,439,808, 124M, 9.5 GiB or 66.7%"
@@ -141,22 +149,31 @@ def not_a_number(text: str) -> str:
     return f"{shown!r} is no number that can be read; write it {right}"
 
 
+def _plain(digits: str) -> str:
+    return re.sub("[^0-9.]", "", digits)
+
+
+def _unit(text: str) -> str:
+    """A unit as its table has it."""
+    return re.sub(r"~|\\[, ]", " ", text).replace(r"\%", "%").strip()
+
+
 def _exponent(power: str) -> int:
-    base = re.compile(r"[eE]|\s?[×x·*]\s?10(?:\^|\*\*)?")
-    exponent = base.sub("", power, count=1).translate(_SUPERSCRIPTS)
-    return int(exponent) if exponent else 0
+    exponent = re.sub(rf"[eE]|{_TIMES_TEN}(?:\^|\*\*)?", "", power, count=1)
+    return int(exponent.translate(_SUPERSCRIPTS).strip("{}") or 0)
 
 
 def _moved(power: str, by: int) -> str:
     """A power of ten with another exponent, written alike."""
     exponent = str(_exponent(power) + by)
-    found = re.search(r"(?:[+-]?[0-9]+|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)$", power)
-    old = found.group() if found else ""
+    found = re.search(r"([+-]?[0-9]+|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\}?$", power)
+    old = found[1] if found else ""
     if not re.search("[0-9]", old):
         exponent = exponent.translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
     elif old.startswith("+") and not exponent.startswith("-"):
         exponent = "+" + exponent.zfill(len(old) - 1)
-    return power.removesuffix(old) + exponent
+    start, end = found.span(1) if found else (len(power), len(power))
+    return power[:start] + exponent + power[end:]
 
 
 def _rounded(value: Fraction, digits: int, rounding: Rounding) -> Fraction:

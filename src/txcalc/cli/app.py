@@ -16,14 +16,16 @@ ACCOUNTS = {
     "kvcache": "Bytes of KV cache, and which layers keep them.",
     "intensity": "FLOPs per byte moved, prefill against decode.",
     "concurrency": "How many sequences outweigh the weights.",
-    "memory": "Memory of each GPU and of all: weights, caches, what is repeated or padded.",
-    "fit": "Whether a model fits on GPUs, how many requests, and how long a context.",
+    "memory": "Memory of each GPU of a layout, and of all of them.",
+    "fit": "What fits on GPUs: requests, context, what is missing.",
     "generation": "What a cache saves when text is generated.",
     "shapes": "The shape at every point of a block.",
     "show": "A model on one screen: every account in brief.",
 }
 TOOLS = {
     "models": "The bundled models by kind, with totals and sources.",
+    "devices": "The bundled accelerators: memory, bandwidth, peaks, links.",
+    "addresses": "Every address of a model's figures, one a line.",
     "import": "The YAML description that a config.json means.",
     "get": "One number and nothing else.",
     "explain": "How a figure came to be: formula, steps and letters.",
@@ -51,8 +53,16 @@ def application(words: list[str]) -> typer.Typer:
     all_of_them = not words or "_TXCALC_COMPLETE" in os.environ
     for name in [called] if called in COMMANDS else COMMANDS:
         function = _command(name) if all_of_them or name == called else _unbuilt
-        app.command(name, help=COMMANDS[name])(function)
+        epilog = _examples(name) if set(words) & {"-h", "--help"} else None
+        app.command(name, help=COMMANDS[name], epilog=epilog)(function)
     return app
+
+
+def _examples(name: str) -> str:
+    """The examples of a command, each a line of its own."""
+    from txcalc.cli.examples import EXAMPLES
+
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in EXAMPLES[name])])
 
 
 def _command(name: str) -> Callable[..., None]:

@@ -1,73 +1,77 @@
 """The arguments and options that commands share, each said once."""
 
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from txcalc.accounts import registry
-from txcalc.accounts.options import KNOWN
-from txcalc.errors import TxcalcError
+from txcalc.accounts.options import meaning
+from txcalc.cli import completion
+from txcalc.errors import OptionError
 from txcalc.render import Format
-from txcalc.report.format import whole
 from txcalc.sources import bundled
-from txcalc.sources.devices import load_device
-from txcalc.sources.loading import load
-from txcalc.workload.engine import EngineName
-from txcalc.workload.formats import NUMBERS
-from txcalc.workload.passes import Logits, Mla, Phase, Scores
-from txcalc.workload.question import PROMPT, Question
+from txcalc.workload.question import Question
 
 
-def model_names(incomplete: str) -> list[str]:
-    """Completes a bundled model."""
-    return [name for name in bundled.names() if name.startswith(incomplete)]
+def _whole(text: str | int) -> int:
+    from txcalc.report.sizes import whole
 
-
-def addresses(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes an address of the model before it."""
     try:
-        model = load(ctx.params["model"])
-        reports = [registry.account(name, model, Question()) for name in registry.WITH_FIGURES]
-    except (TxcalcError, KeyError):
-        return []
-    names = (report.short(address) for report in reports for address in report.figures)
-    return [name for name in names if name.startswith(incomplete)]
+        return whole(str(text))
+    except OptionError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
-def _plain(text: str | int) -> int:
-    number = whole(str(text))
-    if number is None:
-        raise typer.BadParameter(f"{str(text)[:40]!r} is no whole number in plain digits")
-    return number
+def _device(name: str) -> Any:
+    from txcalc.sources.devices import load_device
 
+    return load_device(name)
 
-_number = partial(typer.Option, parser=_plain)
 
 MODEL = "a bundled name (see 'txcalc models'), a YAML file, a config.json or its folder, or -"
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=model_names)
+    str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=completion.model_names)
 ]
 ModelArguments = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[MODEL]...",
         help=f"{MODEL}; several stand side by side; default: {' '.join(bundled.DOCUMENTED)}",
-        autocompletion=model_names,
+        autocompletion=completion.model_names,
         show_default=False,
     ),
 ]
 Address = Annotated[
     str,
-    typer.Argument(metavar="ADDRESS", help="a figure, as params.total", autocompletion=addresses),
+    typer.Argument(
+        metavar="ADDRESS", help="a figure, as params.total", autocompletion=completion.addresses
+    ),
+]
+Addresses = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="ADDRESS...",
+        help="figures, or arithmetic over them; MODEL may be left out with --over model=A,B",
+        autocompletion=completion.addresses,
+        show_default=False,
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUES",
+        help="ctx=512:131072:x2, batch=1:64, n_layers=12:48:+12, model=gpt2-small,gpt3; "
+        "several form a product, the last varies fastest",
+        autocompletion=completion.axes,
+    ),
 ]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=V",
-        help="change a dimension wherever it stands (n_layers=48) or one field by its path "
-        "(ffn.kind=glu); repeatable",
+        help="change a dimension wherever it stands (n_layers=48, d_ff=4*d_model) or one field "
+        "by its path (ffn.kind=glu); repeatable, in any order",
+        autocompletion=completion.changes,
         show_default=False,
     ),
 ]
@@ -80,93 +84,37 @@ Strict = Annotated[
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="the formula of every row")]
 Depth = Annotated[
-    int | None, _number(metavar="N", help="levels of names; default: as a line allows")
+    int | None,
+    typer.Option(parser=_whole, metavar="N", help="levels of addresses; default: as a line allows"),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
 
 
-def _asked(kind: Any, option: Any, default: object = None) -> Any:
-    """An option of a question: None where it is not given, its default in the help."""
-    option.help += "" if default is None else f"; default: {default}"
-    return Annotated[kind | None, option]
+_METAVARS = {
+    "ctx": "T", "source": "S", "batch": "B", "prompt": "P", "new": "N", "tokens": "T",
+    "dtype": "FMT", "weights": "FMT[,ROLE=FMT]...", "kv": "FMT[,ROW=FMT]...",
+    "tp": "N", "pp": "N", "dp": "N", "dcp": "N", "stages": "N,N...",
+    "block_size": "T", "max_batched_tokens": "T", "ubatch": "T", "step_tokens": "T",
+    "device": "NAME", "count": "N", "requests": "N", "kv_memory": "GIB", "utilisation": "SHARE",
+    "overhead": "GIB",
+}  # fmt: skip
+_COMPLETED = {
+    "dtype": completion.numbers, "weights": completion.weights, "kv": completion.caches,
+}  # fmt: skip
 
 
-_DEFAULT = Question()
-_option = typer.Option
-QUESTION: dict[str, Any] = {
-    "ctx": _asked(int, _number(metavar="T", help="context in tokens; default: the model's own")),
-    "source": _asked(
-        int,
-        _number(
-            metavar="S",
-            help="the encoder's length in tokens; default: what inputs are padded to, else ctx",
-        ),
-    ),
-    "batch": _asked(int, _number(metavar="B", help="sequences at once"), _DEFAULT.batch),
-    "prompt": _asked(
-        int, _number(metavar="P", help=f"prompt; default: ctx, {PROMPT} for generation")
-    ),
-    "new": _asked(int, _number(metavar="N", help="tokens to generate"), _DEFAULT.new),
-    "tokens": _asked(int, _number(metavar="T", help="tokens of each sequence"), _DEFAULT.tokens),
-    "phase": _asked(Phase, _option(help="what is run"), _DEFAULT.phase),
-    "scores": _asked(Scores, _option(help="which attention products count"), _DEFAULT.scores),
-    "logits": _asked(Logits, _option(help="positions whose logits are computed"), _DEFAULT.logits),
-    "macs": Annotated[bool, _option("--macs", help="multiply-adds instead of FLOPs")],
-    "mla": _asked(
-        Mla, _option(help="form of latent attention; default: absorbed in decode, else expanded")
-    ),
-    "dtype": _asked(
-        str, _option(metavar="FMT", help=f"number format: {', '.join(NUMBERS)}"), _DEFAULT.dtype
-    ),
-    "weights": _asked(
-        str,
-        _option(
-            metavar="FMT[,ROLE=FMT]...",
-            help="format of the weights, or a scheme as fp8-channel; default: --dtype",
-        ),
-    ),
-    "kv": _asked(
-        str,
-        _option(metavar="FMT[,ROW=FMT]...", help="format of the cache; default: --dtype"),
-    ),
-    "mtp": Annotated[bool, _option("--mtp", help="multi-token-prediction modules too")],
-    "tp": _asked(int, _number("--tp", metavar="N", help="GPUs that divide heads and widths"), 1),
-    "pp": _asked(int, _number("--pp", metavar="N", help="stages that divide the layers"), 1),
-    "dp": _asked(int, _number("--dp", metavar="N", help="groups with requests of their own"), 1),
-    "dcp": _asked(int, _number("--dcp", metavar="N", help="GPUs that divide a cache by tokens"), 1),
-    "ep": Annotated[bool, _option("--ep", help="whole experts on GPUs, not slices of each")],
-    "stages": _asked(
-        str, _option(metavar="N,N...", help="layers of each stage; default: as equal as possible")
-    ),
-    "engine": _asked(EngineName, _option(help="whose rules of allocation count"), "none"),
-    "block_size": _asked(
-        int, _number("--block-size", metavar="T", help="tokens of a block of an engine's cache"), 16
-    ),
-    "max_batched_tokens": _asked(
-        int, _number("--max-batched-tokens", metavar="T", help="tokens of a step at most"), 8192
-    ),
-    "ubatch": _asked(
-        int, _number("--ubatch", metavar="T", help="tokens that llama.cpp computes at once"), 512
-    ),
-    "device": _asked(
-        Any,
-        _option(parser=load_device, metavar="NAME", help="an accelerator, or a YAML file of one"),
-    ),
-    "count": _asked(int, _number(metavar="N", help="GPUs, as a tensor-parallel group")),
-    "requests": _asked(int, _number(metavar="N", help="requests at once"), _DEFAULT.requests),
-    "kv_memory": _asked(
-        str, _option("--kv-memory", metavar="GIB", help="memory of each GPU for the cache")
-    ),
-    "utilisation": _asked(
-        str, _option(metavar="SHARE", help="share of memory that is used; default: 1, vllm 0.9")
-    ),
-    "overhead": _asked(
-        str, _option(metavar="GIB", help="what an engine takes beside"), _DEFAULT.overhead
-    ),
-    "step_tokens": _asked(
-        int, _number("--step-tokens", metavar="T", help="tokens of a step; default: batch")
-    ),
-}
-"""The options of a question by name."""
-FIGURE = tuple(name for name in QUESTION if name in KNOWN)
-"""Those that one figure may depend on."""
+def asked(name: str) -> Any:
+    """An option of a question, None where it is not given."""
+    hint = get_type_hints(Question)[name]
+    option = typer.Option(
+        f"--{name.replace('_', '-')}", help=meaning(name), metavar=_METAVARS.get(name)
+    )
+    if hint is bool:
+        return Annotated[bool, option]
+    if int in (hint, *get_args(hint)):
+        option.parser, hint = _whole, int
+    if name == "device":
+        option.parser = _device
+        return Annotated[Any, option]
+    option.autocompletion = _COMPLETED.get(name)
+    return Annotated[hint | None, option]

@@ -29,7 +29,7 @@ def with_options(
     """
     groups: dict[str, _Group] = {
         "models": (_models(one=one), _read_models),
-        "given": ([_option(name, opt.QUESTION[name], None) for name in reads], _given),
+        "given": ([_option(name, opt.asked(name), None) for name in reads], _given),
         "view": ([_flag(name, meaning) for name, meaning in views.items()], _first),
     }
     signature = inspect.signature(command, eval_str=True)

@@ -1,9 +1,12 @@
 """Long answers, chunk by chunk: whole lines only, a progress bar, and a quiet end."""
 
+import os
+import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from io import UnsupportedOperation
 from typing import Any
 
 import typer
@@ -12,35 +15,54 @@ from txcalc.cli.output import writing
 
 PATIENCE = 1.0
 """Seconds before a progress bar appears."""
+GRACE = 0.2
+"""Seconds that a reader has, after Ctrl-C, to read what is written already."""
+BLOCK = 4096
+"""Bytes that are written at once: a pipe that has room at all has room for so many."""
 
 
 def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
-    """Writes a header and chunks as they come; Ctrl-C ends after a whole line, with code 130."""
-    stopped = []
+    """Writes a header and chunks as they come, of which the first may be empty.
+
+    Ctrl-C ends after a whole line, or at once where nobody reads; with code 130.
+    """
+    stopped: list[bool] = []
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(True))
     try:
         with writing():
             for text in _watched(chunks, points):
-                _write(header + text)
-                header = ""
+                if text:
+                    _write(header + text, stopped)
+                    header = ""
                 if stopped:
                     break
-            sys.stdout.flush()
     finally:
         signal.signal(signal.SIGINT, before)
     if stopped:
         raise typer.Exit(130)
 
 
-def _write(text: str) -> None:
-    """Writes all of a text: an unbuffered stream stops halfway where a signal interrupts it."""
-    raw = getattr(sys.stdout, "buffer", None)
-    if raw is None:
+def _write(text: str, stopped: Sequence[bool]) -> None:
+    """Writes all of a text, or as much of it as is read once the user has stopped."""
+    try:
+        out = sys.stdout.fileno()
+    except UnsupportedOperation:
         sys.stdout.write(text)
         return
-    left = memoryview(text.encode(sys.stdout.encoding or "utf-8"))
+    left = memoryview(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
     while left:
-        left = left[raw.write(left) :]
+        if _has_room(out):
+            left = left[os.write(out, left[:BLOCK]) :]
+        elif stopped:
+            return
+
+
+def _has_room(out: int) -> bool:
+    """Whether a write would not have to wait, seen within a moment; where nobody knows, yes."""
+    try:
+        return bool(select.select([], [out], [], GRACE)[1])
+    except (OSError, ValueError):
+        return True
 
 
 def _watched(chunks: Iterable[tuple[int, str]], points: int) -> Iterator[str]:

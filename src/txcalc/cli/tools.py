@@ -1,28 +1,36 @@
 """Commands about one figure, one file, or the bundled models."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from txcalc.accounts import registry
-from txcalc.accounts.catalogue import Kind
-from txcalc.accounts.options import question_for
+from txcalc.accounts.catalogue import Kind, Order, ordered
+from txcalc.accounts.options import KNOWN, question_for
 from txcalc.cli import options as opt
+from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
-from txcalc.errors import UnknownModelError
+from txcalc.errors import AddressError, OptionError, UnknownModelError
 from txcalc.workload.question import Question
 
+if TYPE_CHECKING:
+    from txcalc.sweeps.sweep import Axis
+
 ExplainFormat = Literal["table", "json"]
-CheckFormat = Literal["table", "json", "github"]
 SweepFormat = Literal["table", "csv", "json"]
 
 
 def models(
     having: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+        list[str] | None,
+        typer.Argument(metavar="[TEXT]...", help="parts of names, or kinds of parts as mla"),
     ] = None,
     kind: Annotated[Kind | None, typer.Option(help="only models of a kind")] = None,
+    sort: Annotated[Order | None, typer.Option(help="order; default: tables by kind")] = None,
     explain: opt.Explain = False,
     fmt: opt.FormatOption = "table",
 ) -> None:
@@ -31,7 +39,7 @@ def models(
     from txcalc.sources import bundled
     from txcalc.sources.loading import load
 
-    named = [n for n in bundled.names() if not having or any(text in n for text in having)]
+    named = bundled.having(having or [])
     reports = [registry.account("catalogue", load(name), Question()) for name in named]
     if kind:
         reports = [report for report in reports if report.notes["params.total"] == kind]
@@ -39,7 +47,43 @@ def models(
         raise UnknownModelError(
             f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
         )
-    emit(render(reports, fmt, "catalogue", explain=explain), [])
+    emit(render(ordered(reports, sort), fmt, "catalogue", explain=explain), [])
+
+
+def devices(
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+    ] = None,
+    fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
+) -> None:
+    """Lists the bundled accelerators with what their sources say."""
+    from txcalc.render.devices import devices_json, devices_table
+    from txcalc.sources.devices import all_devices
+
+    listed = [
+        d for d in all_devices() if not having or any(text.lower() in d.name for text in having)
+    ]
+    if not listed:
+        raise OptionError(f"no bundled device has {' or '.join(having or [])} in its name")
+    emit(devices_json(listed) if fmt == "json" else devices_table(listed), [])
+
+
+def addresses(
+    models: Models,
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the addresses to list")
+    ] = None,
+) -> None:
+    """Lists what ``get``, ``explain`` and ``sweep`` can be asked for."""
+    [model] = models.load()
+    named = [
+        address
+        for address in registry.addresses_of(model)
+        if not having or any(text in address for text in having)
+    ]
+    if not named:
+        raise AddressError(f"{model.name} has no address with {' or '.join(having or [])} in it")
+    emit("".join(f"{address}\n" for address in named), model.warnings)
 
 
 def import_(
@@ -97,29 +141,21 @@ def explain(
 
 def sweep(
     models: Models,
-    addresses: Annotated[
-        list[str], typer.Argument(metavar="ADDRESS...", autocompletion=opt.addresses)
-    ],
+    addresses: opt.Addresses = None,
     *,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUES",
-            help="ctx=512:131072:x2, batch=1:64, n_layers=12:48:+12, model=gpt2-small,gpt3; "
-            "several form a product, the last varies fastest",
-        ),
-    ] = None,
+    over: opt.Over = None,
     given: Given,
     fmt: Annotated[SweepFormat, typer.Option("--format", help="json is a line a point")] = "table",
 ) -> None:
     """Writes a point a line, as they come, or a table of few."""
     from txcalc.cli.stream import stream
-    from txcalc.sweep.axes import axes
-    from txcalc.sweep.sweep import Sweep
+    from txcalc.sweeps.axes import axes
+    from txcalc.sweeps.sweep import Sweep
 
-    [model] = models.names or []
+    swept_over = axes(over or [])
+    model, texts = _model_first([*(models.names or []), *(addresses or [])], swept_over)
     swept = Sweep(
-        model, addresses, axes(over or []), given, models.changes or (),
+        model, texts, swept_over, given, models.changes or (),
         type_=models.type_, strict=models.strict,
     )  # fmt: skip
     if fmt == "table":
@@ -131,35 +167,23 @@ def sweep(
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
 
 
-def check(
-    paths: Annotated[list[str], typer.Argument(metavar="FILE_OR_FOLDER...")],
-    write: Annotated[
-        bool, typer.Option("--write", help="refresh stale numbers in place, in their own style")
-    ] = False,
-    fmt: Annotated[CheckFormat, typer.Option("--format", help="how it is written")] = "table",
-) -> None:
-    """Exits with 1 for a claim that does not hold, 2 for one that cannot be read."""
-    from txcalc.claims.files import verdicts
-    from txcalc.render.verdicts import verdicts_github, verdicts_json, verdicts_table
-
-    found = list(verdicts(paths))
-    if write:
-        from txcalc.claims.refresh import refresh
-
-        found = refresh(found)
-    shown = {"table": verdicts_table, "json": verdicts_json, "github": verdicts_github}[fmt]
-    emit(shown(found), [])
-    wrong = [verdict for verdict in found if not verdict.holds]
-    if wrong:
-        raise typer.Exit(2 if any(verdict.unreadable for verdict in wrong) else 1)
+def _model_first(words: Sequence[str], swept_over: Sequence[Axis]) -> tuple[str, Sequence[str]]:
+    """The model before the addresses, which an axis over models may stand in for."""
+    first, *others = words
+    may_be_left_out = any(axis.name == "model" for axis in swept_over) or not others
+    if may_be_left_out and registry.is_about_figures(first):
+        return "", words
+    return first, others
 
 
 def _about_figures(command: Command) -> Command:
-    return with_options(command, reads=opt.FIGURE, one=True)
+    return with_options(command, reads=KNOWN, one=True)
 
 
 COMMANDS: dict[str, Command] = {
     "models": models,
+    "devices": devices,
+    "addresses": with_options(addresses, reads=(), one=True),
     "import": import_,
     "get": _about_figures(get),
     "explain": _about_figures(explain),

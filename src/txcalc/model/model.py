@@ -66,7 +66,10 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A decoder, an encoder or both, over one vocabulary; ``dims`` are its letters by path."""
+    """A decoder, an encoder or both, over one vocabulary; ``dims`` are its letters by path.
+
+    A checkpoint is ``stored`` in formats other than one flat number, as ``--weights`` takes them.
+    """
 
     name: str
     source: str
@@ -81,6 +84,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tensors: Mapping[str, Tensor] = {}
     mtp: Module | None = None
     scope: Literal["model", "text"] = "model"
+    stored: str | None = None
     notes: list[str] = []
     warnings: list[str] = []
 

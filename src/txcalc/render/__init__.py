@@ -1,7 +1,8 @@
 """Answers as text: reports in four formats; explanations, sweeps and verdicts in theirs.
 
 Imports point one way: a format imports ``values`` (raw rows) or ``layouts`` (from reports to
-sheets), and ``layouts`` imports ``sheet`` (a table before it is drawn).
+sheets), ``layouts`` imports ``sheet`` (a table before it is drawn), and ``widths`` makes of a sheet
+the tables that a terminal has room for.
 """
 
 from __future__ import annotations

@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.console import RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from txcalc.exact.quantity import is_estimate
-from txcalc.render.sheet import Column, Sheet
-from txcalc.render.table import WIDTH, below, capture, drawn
+from txcalc.render.sheet import PAGE, Column, Sheet
+from txcalc.render.table import below, capture, drawn, kept, terminal
 from txcalc.render.values import Row, raw, symbol_row
 from txcalc.render.wrap import wrapped
 from txcalc.report.explain import Explanation, Step, Symbol
-from txcalc.report.format import binary, cell, decimal
+from txcalc.report.format import cell, decimal, readable
 
-_STEP, _WHERE = 28, 24
-"""Widths of the columns that hold addresses and paths."""
 LONG = 130
 """Characters of a formula that needs the whole width of a page."""
+_PATH = 24
+"""Characters of a line of a path, which is read piece by piece."""
+_INDENT, _LEAST = 2, 32
+"""Characters before the name of a formula, and the least that it has to leave for it."""
 
 
 def explanation_table(explanation: Explanation) -> str:
     """Formula, numbers and result; steps; letters; conventions."""
+    width = terminal() or PAGE
     others = explanation.steps[1:]
     rows = [s for s in others if s.same_as or (s.is_leaf and len(s.formula) <= LONG)]
     parts: list[RenderableType] = [
         Text(f"{explanation.model}  {explanation.address}", style="bold"),
         "",
-        *(_written(step) for step in explanation.steps if step not in rows),
+        *(kept(_written(step, width)) for step in explanation.steps if step not in rows),
         *(drawn(_steps(rows)) if rows else []),
         *drawn(_letters(explanation.symbols)),
         below(_notes(explanation)),
     ]
-    return capture(*parts, width=WIDTH)
+    return capture(*parts, width=PAGE)
 
 
 def explanation_json(explanation: Explanation) -> str:
@@ -60,53 +62,60 @@ def _step(step: Step) -> Row:
     return row | {"substituted": step.substituted} | same
 
 
-def _written(step: Step) -> Padding:
-    """The three lines of a formula: letters or names, numbers, result."""
-    equals = "≈" if is_estimate(step.quantity) else "="
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column()
-    grid.add_column()
-    grid.add_column(overflow="fold")
-    exact = decimal(step.quantity.value)
-    unit = step.quantity.unit
-    result = (
-        f"{exact} {unit} = {binary(step.quantity.value)}" if unit == "bytes" else f"{exact} {unit}"
-    )
-    width = WIDTH - cell_len(step.name) - 6
-    grid.add_row(step.name, "=", wrapped(step.formula, width))
-    if step.substituted != str(step.quantity.value):
-        grid.add_row("", "=", wrapped(step.substituted, width))
-    grid.add_row("", equals, result.strip())
-    return Padding(grid, (0, 0, 1, 2))
+def _written(step: Step, width: int) -> str:
+    """The lines of a formula, as letters or names, as numbers and as a result; and a blank one.
+
+    A name that leaves a formula little room stands in a line of its own.
+    """
+    lines, before = [], " " * _INDENT + step.name + " "
+    if width - cell_len(before) < _LEAST:
+        lines, before = wrapped(before.rstrip(), width).split("\n"), " " * 2 * _INDENT
+    room = width - cell_len(before) - 2
+    for sign, text in _equations(step, room):
+        first, *others = wrapped(text, room).split("\n")
+        lines.append(f"{before}{sign} {first}")
+        before = " " * cell_len(before)
+        lines += [f"{before}  {line}" for line in others]
+    return "\n".join([*lines, ""])
+
+
+def _equations(step: Step, room: int) -> Iterator[tuple[str, str]]:
+    """Letters, numbers, and the result: all digits, and the form in which a long one is read."""
+    yield "=", step.formula
+    quantity = step.quantity
+    if step.substituted != str(quantity.value):
+        yield "=", step.substituted
+    result = f"{decimal(quantity.value)} {quantity.unit}".rstrip()
+    short = readable(quantity)
+    both = f"{result} = {short}" if short else result
+    yield ("≈" if is_estimate(quantity) else "="), both if cell_len(both) <= room else result
+    if cell_len(both) > room and short:
+        yield "=", short
 
 
 def _steps(steps: list[Step]) -> Sheet:
-    values = [cell(step.quantity) for step in steps]
-    names = [wrapped(step.name, _STEP) for step in steps]
-    taken = max(len(line) for name in names for line in name.split("\n")) + max(map(len, values))
     formulas = [
         f"as {step.same_as}" if step.same_as else f"{step.formula}\n{step.substituted}"
         for step in steps
     ]
-    width = WIDTH - taken - 10
     return Sheet(
-        columns=[Column("step", "word"), Column("formula", "text"), Column("value")],
+        columns=[Column("step", "fitted"), Column("formula", "fitted"), Column("value")],
         rows=[
-            [name, wrapped(formula, width), value]
-            for name, formula, value in zip(names, formulas, values, strict=True)
+            [step.name, formula, cell(step.quantity)]
+            for step, formula in zip(steps, formulas, strict=True)
         ],
     )
 
 
 def _letters(symbols: list[Symbol]) -> Sheet:
-    headings = [Column("letter", "word"), Column("meaning", "text"), Column("from", "word")]
+    headings = [Column("letter", "fitted"), Column("meaning", "fitted"), Column("from", "fitted")]
     return Sheet(
         columns=[*headings, Column("value")],
         rows=[
             [
-                wrapped(symbol.name, _WHERE),
+                symbol.name,
                 "\n".join(filter(None, [symbol.meaning, symbol.formula and f"= {symbol.formula}"])),
-                wrapped(symbol.where, _WHERE),
+                wrapped(symbol.where, _PATH),
                 cell(symbol.letter),
             ]
             for symbol in symbols

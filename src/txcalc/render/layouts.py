@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Mapping, Sequence
 
-from txcalc.exact.quantity import Quantity
-from txcalc.render.sheet import Bars, Column, Sheet
+from txcalc.exact.quantity import Number
+from txcalc.render.figures import figures, pictures
+from txcalc.render.labels import labels, notes
+from txcalc.render.sheet import Column, Sheet
 from txcalc.report import address as grammar
-from txcalc.report.format import binary, cell, decimal, percent, short
+from txcalc.report.format import cell, decimal, in_thousands
 from txcalc.report.report import Held, Layout, Report
 
-BAR_WIDTH = 40
-_SHARE_NOTE = (
-    "share: of the total; within a block, of that block (weights and biases among their kind)"
-)
+_DOCUMENT = re.compile("[,;] ")
+"""What follows says where in a document, and which others there are."""
 
 
 def sheets(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> list[Sheet]:
@@ -33,54 +34,27 @@ def sheets(reports: Sequence[Report], layout: Layout, *, explain: bool = False) 
             return [steps(report) for report in reports]
 
 
-def figures(reports: Sequence[Report]) -> Sheet:
-    """One row a figure, one column a model; one model alone also shows shares and exact bytes."""
-    shown = [{r.short(address): r.figures[address] for address in r.shown} for r in reports]
-    addresses = _merged(shown)
-    units = {quantity.unit for of_model in shown for quantity in of_model.values()}
-    labels = {r.short(address): label for r in reports for address, label in r.labels.items()}
-    alone = reports[0] if len(reports) == 1 else None
-    extras = _extras(alone) if alone else {}
-    remarks = {alone.short(a): f" ({note})" for a, note in alone.notes.items()} if alone else {}
-    rows = [
-        [
-            labels.get(address, _label(address, addresses)) + remarks.get(address, ""),
-            *(_cell(of_model.get(address), with_unit=len(units) > 1) for of_model in shown),
-            *(column.get(address, "") for column in extras.values()),
-        ]
-        for address in addresses
-    ]
-    return Sheet(
-        title=reports[0].title + _unit(units - {reports[0].title}),
-        columns=[Column("", "text"), *map(Column, (*(r.model for r in reports), *extras))],
-        rows=rows,
-        notes=[*_notes(reports), *[_SHARE_NOTE] * ("share" in extras)],
-        bars=[bars for report in reports for bars in _bars(report)],
-    )
-
-
 def explained(report: Report, layout: Layout) -> Sheet:
     """One row a figure: in letters, or where that is long in the names of the figures below it."""
     from txcalc.report.explain import brief
 
     addresses = list(report.tensors) if layout == "tensors" else report.shown
-    names = [report.short(address) for address in addresses]
-    labels = {report.short(address): label for address, label in report.labels.items()}
+    labelled = labels([report], [report.short(address) for address in addresses])
     units = {report.figures[address].unit for address in addresses}
     rows = [
         [
-            labels.get(name, _label(name, names)),
+            labelled[report.short(address)],
             brief(report, address),
             cell(report.figures[address], with_unit=len(units) > 1),
         ]
-        for address, name in zip(addresses, names, strict=True)
+        for address in addresses
     ]
     return Sheet(
         title=report.title,
         columns=[Column("", "text"), Column("formula", "fitted"), Column(report.model)],
         rows=rows,
-        notes=_notes([report]),
-        bars=_bars(report),
+        notes=notes([report]),
+        bars=pictures(report),
     )
 
 
@@ -106,7 +80,7 @@ def shapes(report: Report) -> Sheet:
             Column("stream", "text"),
         ],
         rows=rows,
-        notes=_notes([report]),
+        notes=notes([report]),
     )
 
 
@@ -124,7 +98,7 @@ def tensors(report: Report) -> Sheet:
             Column("count"),
         ],
         rows=rows,
-        notes=_notes([report]),
+        notes=notes([report]),
     )
 
 
@@ -145,20 +119,33 @@ def _tensor(name: str, held: Held) -> list[str]:
 
 
 def steps(report: Report) -> Sheet:
-    """One row a step of generation: both ways in tokens and in FLOPs."""
+    """One row a step of generation: tokens both ways, FLOPs in thousands, and in all digits."""
     prefixes = dict.fromkeys(grammar.parent(grammar.parent(a)) for a in report.shown)
-    columns = [(what, way) for what in ("tokens", "flops") for way in ("naive", "cached", "ratio")]
-    rows = [
-        [_step(prefix), *(short(report.figures[f"{prefix}.{a}.{b}"]) for a, b in columns)]
-        for prefix in prefixes
+    values = {
+        (what, way): [report.figures[f"{prefix}.{what}.{way}"].value for prefix in prefixes]
+        for what in ("tokens", "flops")
+        for way in ("naive", "cached", "ratio")
+    }
+    digits = {at: [decimal(value, 3) for value in column] for at, column in values.items()}
+    groups = [
+        {f"tokens\n{way}": digits["tokens", way] for way in ("naive", "cached", "ratio")},
+        _in_thousands(values) | {"FLOPs\nratio": digits["flops", "ratio"]},
+        {f"FLOPs\n{way}": digits["flops", way] for way in ("naive", "cached")},
     ]
-    headings = ["tokens naive", "cached", "ratio", "FLOPs naive", "cached", "ratio"]
+    columns = [Column(heading, group=i) for i, group in enumerate(groups, 1) for heading in group]
+    cells = [column for group in groups for column in group.values()]
     return Sheet(
         title=f"{report.model}: {report.title}",
-        columns=[Column("", "text"), *map(Column, headings)],
-        rows=rows,
-        notes=_notes([report]),
+        columns=[Column("", "text"), *columns],
+        rows=list(map(list, zip(map(_step, prefixes), *cells, strict=True))),
+        notes=notes([report]),
     )
+
+
+def _in_thousands(values: Mapping[tuple[str, str], Sequence[Number]]) -> dict[str, list[str]]:
+    """FLOPs both ways in one unit a column, where they are long."""
+    shown = {way: in_thousands(values["flops", way]) for way in ("naive", "cached")}
+    return {f"{prefix}FLOPs\n{way}": cells for way, (prefix, cells) in shown.items() if cells}
 
 
 def _step(prefix: str) -> str:
@@ -167,74 +154,17 @@ def _step(prefix: str) -> str:
 
 
 def catalogue(reports: Sequence[Report]) -> Sheet:
-    """One row a model, below a row that names its kind."""
+    """One line a model, below a row that names its kind; of its source, the document alone."""
     address = "params.total"
     kinds: dict[str, list[list[str]]] = {}
-    for report in sorted(reports, key=lambda report: report.notes[address]):
-        row = [f"  {report.model}", report.source, cell(report.figures[address])]
-        kinds.setdefault(report.notes[address], []).append(row)
+    for report in sorted(reports, key=lambda report: report.notes.get(address, "")):
+        kind = report.notes.get(address, "")
+        name = f"  {report.model}" if kind else report.model
+        row = [name, _DOCUMENT.split(report.source)[0], cell(report.figures[address])]
+        kinds.setdefault(kind, []).append(row)
+    headed = [[[kind, "", ""]] * bool(kind) + listed for kind, listed in kinds.items()]
     return Sheet(
         title="models",
-        columns=[Column("model", "text"), Column("source", "fitted"), Column("parameters")],
-        rows=[row for kind, listed in kinds.items() for row in ([kind, "", ""], *listed)],
+        columns=[Column("model", "text"), Column("source", "text"), Column("parameters")],
+        rows=[row for listed in headed for row in listed],
     )
-
-
-def _bars(report: Report) -> list[Bars]:
-    """The bar picture of a report that has one."""
-    if not report.bars:
-        return []
-    longest = max(bar.length.value for bar in report.bars)
-    name = max(len(bar.label) for bar in report.bars)
-    lines = [
-        f"{bar.label:>{name}} {'█' * max(1, round(BAR_WIDTH * bar.length.value / longest))} "
-        f"{binary(bar.length.value)}"
-        for bar in report.bars
-    ]
-    return [Bars(report.model, lines)]
-
-
-def _notes(reports: Sequence[Report]) -> list[str]:
-    """Assumptions, a model's name before those that differ, and conventions."""
-    assumed: dict[str, None] = {}
-    for report in reports:
-        for line in report.assumptions:
-            shared = all(line in other.assumptions for other in reports)
-            assumed[line if shared else f"{report.model}: {line}"] = None
-    first = [f"Assumed: {'; '.join(assumed)}"] if assumed else []
-    return [*first, *_merged([report.conventions for report in reports])]
-
-
-def _extras(report: Report) -> dict[str, dict[str, str]]:
-    """Further columns by their headings, each from short addresses to cells."""
-    shown = {report.short(address): report.figures[address] for address in report.shown}
-    shares = {report.short(address): percent(share) for address, share in report.shares.items()}
-    exact = {name: decimal(q.value) for name, q in shown.items() if q.unit == "bytes"}
-    return {name: column for name, column in (("share", shares), ("bytes", exact)) if column}
-
-
-def _unit(units: set[str]) -> str:
-    """The only unit of a table, for its title."""
-    return f" ({unit})" if len(units) == 1 and (unit := units.pop()) else ""
-
-
-def _cell(quantity: Quantity | None, *, with_unit: bool) -> str:
-    return "-" if quantity is None else cell(quantity, with_unit=with_unit)
-
-
-def _label(address: str, addresses: Sequence[str]) -> str:
-    """What an address adds to the nearest one above it, indented by how many are above."""
-    levels, own = grammar.levels(address, addresses)
-    return "  " * levels + own.replace("_", " ")
-
-
-def _merged(lists: Sequence[Iterable[str]]) -> list[str]:
-    """All items once, each new one after the item that it follows in its own list."""
-    merged: list[str] = []
-    for items in lists:
-        place = 0
-        for item in items:
-            if item not in merged:
-                merged.insert(place, item)
-            place = merged.index(item) + 1
-    return merged

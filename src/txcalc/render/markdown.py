@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txcalc.render.layouts import sheets
-from txcalc.render.sheet import Bars, Column, Sheet
+from txcalc.render.sheet import PAGE, Bars, Column, Sheet
 from txcalc.report.report import Layout, Report
 
 
@@ -17,9 +17,10 @@ def reports_markdown(reports: Sequence[Report], layout: Layout, *, explain: bool
 
 
 def _table(sheet: Sheet) -> str:
-    headings = [column.heading for column in sheet.columns]
+    headings = [column.heading.replace("\n", " ") for column in sheet.columns]
     marks = [_mark(column) for column in sheet.columns]
-    lines = [f"### {sheet.title}", "", *map(_line, (headings, marks, *sheet.rows)), ""]
+    lead = [part for line in sheet.lead for part in (_escaped(line), "")]
+    lines = [f"### {sheet.title}", "", *lead, *map(_line, (headings, marks, *sheet.rows)), ""]
     return "\n".join(lines + [f"- {_escaped(note)}" for note in sheet.notes]) + "\n"
 
 
@@ -28,7 +29,7 @@ def _mark(column: Column) -> str:
 
 
 def _picture(bars: Bars) -> str:
-    return "\n".join(["", f"{bars.title}:", "", "```text", *bars.lines, "```", ""])
+    return "\n".join(["", f"{bars.title}:", "", "```text", *bars.lines(PAGE), "```", ""])
 
 
 def _line(cells: list[str]) -> str:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import Number, is_estimate
-from txcalc.render.sheet import Column, Sheet, stacked
-from txcalc.render.table import WIDTH, capture, drawn
-from txcalc.report.format import decimal
-from txcalc.sweep.sweep import Sweep
+from txcalc.render.sheet import Column, Sheet
+from txcalc.render.table import capture, drawn
+from txcalc.report.format import COUNTED, binary, decimal, in_thousands
+from txcalc.sweeps.sweep import Sweep
 
 MOST_ROWS = 2000
 BAR_WIDTH = 24
 
 
 def points_table(sweep: Sweep) -> str:
-    """One row a point, and a table for as many figures as stand side by side in 80 columns.
+    """One row a point.
 
     Raises:
         OptionError: more points than anybody reads.
@@ -28,27 +28,27 @@ def points_table(sweep: Sweep) -> str:
         raise OptionError(
             f"{sweep.points:,} points are too many for a table; choose --format csv or json"
         )
-    sheet = _sheet(sweep)
-    pages = stacked(sheet, WIDTH) if len(sweep.addresses) > 1 else [sheet]
-    return capture(*(part for page in pages for part in drawn(page)))
+    return capture(*drawn(_sheet(sweep)))
 
 
 def _sheet(sweep: Sweep) -> Sheet:
-    """A column for each axis and each figure, and bars beside the only figure of one axis."""
+    """A column for each axis, those of each figure, and bars beside the only figure of one axis."""
     points = [json.loads(line) for _, text in sweep.lines("json") for line in text.splitlines()]
     names = [axis.name for axis in sweep.axes]
     axes = [[str(point[name]) for point in points] for name in names]
     values = [[_number(point[address]) for point in points] for address in sweep.addresses]
-    cells = [_cells(column, estimated=_is_estimated(sweep, i)) for i, column in enumerate(values)]
-    bars = [_bars(values[0])] if len(axes) == len(values) == 1 else []
+    columns = [
+        column
+        for i, of_figure in enumerate(values)
+        for column in _columns(sweep, i, of_figure, has_bars=len(axes) == len(values) == 1)
+    ]
     return Sheet(
         title="" if "model" in names else sweep.model,
         columns=[
-            *(Column(name, "word" if name == "model" else "number") for name in names),
-            *map(Column, sweep.addresses),
-            *(Column("", "word") for _ in bars),
+            *(Column(name, "text" if name == "model" else "number") for name in names),
+            *(column for column, _ in columns),
         ],
-        rows=list(map(list, zip(*axes, *cells, *bars, strict=True))),
+        rows=list(map(list, zip(*axes, *(cells for _, cells in columns), strict=True))),
         keys=len(names),
     )
 
@@ -57,17 +57,25 @@ def _number(value: Any) -> Number:
     return Fraction(value["exact"]) if isinstance(value, dict) else int(value)
 
 
-def _is_estimated(sweep: Sweep, i: int) -> bool:
-    return any(is_estimate(derived.figures[i]) for derived in sweep.derived.values())
-
-
-def _cells(values: Sequence[Number], *, estimated: bool) -> list[str]:
-    return [
-        f"≈ {decimal(value)}" if estimated and not isinstance(value, int) else decimal(value)
-        for value in values
-    ]
-
-
-def _bars(values: Sequence[Number]) -> list[str]:
-    longest = max(map(Fraction, values)) or 1
-    return ["█" * round(BAR_WIDTH * Fraction(value) / longest) for value in values]
+def _columns(
+    sweep: Sweep, i: int, values: Sequence[Number], *, has_bars: bool
+) -> Iterator[tuple[Column, list[str]]]:
+    """The columns of one figure: as other tables have it, its other form, and its bars."""
+    address, figures = sweep.addresses[i], [d.figures[i] for d in sweep.derived.values()]
+    unit, group = figures[0].unit, i + 1
+    sign = "≈ " if any(map(is_estimate, figures)) else ""
+    digits = [decimal(v) if isinstance(v, int) else sign + decimal(v) for v in values]
+    if unit == "bytes":
+        yield Column(address, group=group), list(map(binary, values))
+        yield Column("bytes", group=group, apart=f"{address}\nbytes"), digits
+    else:
+        yield Column(address, group=group), digits
+    if unit in COUNTED:
+        prefix, cells = in_thousands(values)
+        heading = prefix + unit
+        if cells:
+            yield Column(heading, group=group, apart=f"{address}\n{heading}"), cells
+    if has_bars:
+        longest = max(map(Fraction, values)) or 1
+        bars = ["█" * round(BAR_WIDTH * Fraction(value) / longest) for value in values]
+        yield Column("", "bar", group), bars

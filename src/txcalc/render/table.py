@@ -1,86 +1,80 @@
-"""Sheets drawn as tables by rich: as wide as a terminal, plain and never cut where piped."""
+"""Sheets drawn in a terminal's width, and plain and whole where they are piped."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
 
-from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.constrain import Constrain
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from txcalc.render.layouts import sheets
-from txcalc.render.sheet import BETWEEN, Bars, Sheet
-from txcalc.render.wrap import wrapped
+from txcalc.render.sheet import PAGE, Bars, Sheet
+from txcalc.render.widths import Page, pages
 from txcalc.report.report import Layout, Report
 
-WIDTH = 80
+WIDTH = PAGE
 _ENDLESS = 10_000
-_NARROWEST = 8
-"""The least width of a fitted column."""
 
 
 def reports_table(reports: Sequence[Report], layout: Layout, *, explain: bool = False) -> str:
     """The sheets as tables, each with its notes, and all bars below them."""
-    pages = sheets(reports, layout, explain=explain)
-    tables = [part for page in pages for part in drawn(page)]
-    return capture(*tables, *(_picture(bars) for page in pages for bars in page.bars))
+    listed = sheets(reports, layout, explain=explain)
+    tables = [part for sheet in listed for part in drawn(sheet)]
+    return capture(*tables, *(_picture(bars) for sheet in listed for bars in sheet.bars))
 
 
 def drawn(sheet: Sheet) -> list[RenderableType]:
-    """The title of a sheet, its table and its notes."""
+    """The title of a sheet, what stands first, its tables and its notes."""
     parts: list[RenderableType] = [Text(sheet.title, style="bold")] if sheet.title else []
-    parts.append(_grid(sheet))
+    if sheet.lead:
+        parts += ["", Constrain(Padding(Text("\n".join(sheet.lead)), (0, 0, 0, 1)), PAGE)]
+    parts += ["", *(line for page in pages(sheet, terminal()) for line in _lines(page))]
     return [*parts, below(sheet.notes)] if sheet.notes else parts
 
 
 def below(notes: Sequence[str]) -> Constrain:
-    """Notes below a table, wrapped to its usual width."""
-    return Constrain(Padding(Text("\n".join(notes), style="dim"), (0, 0, 0, 3)), WIDTH)
+    """Notes below a table, wrapped to a page."""
+    return Constrain(Padding(Text("\n".join(notes), style="dim"), (0, 0, 0, 3)), PAGE)
+
+
+def terminal() -> int | None:
+    """The width of the terminal that is written to, if it is one."""
+    return Console().width if sys.stdout.isatty() else None
 
 
 def capture(*parts: RenderableType, width: int = _ENDLESS) -> str:
     """The text of what is printed: as wide as the terminal, or as ``width`` where it is piped."""
-    text = StringIO()
-    if sys.stdout.isatty():
-        console = Console(file=text, force_terminal=True, width=Console().width, highlight=False)
-    else:
+    text, columns = StringIO(), terminal()
+    if columns is None:
         console = Console(file=text, width=width, highlight=False, color_system=None)
+    else:
+        console = Console(file=text, force_terminal=True, width=columns, highlight=False)
     for part in parts:
-        console.print(part)
+        console.print(part, crop=False)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
-def _grid(sheet: Sheet) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in sheet.columns:
-        table.add_column(
-            Text(column.heading),
-            justify="right" if column.kind == "number" else "left",
-            overflow="fold",
-            no_wrap=column.kind in ("number", "word"),
-        )
-    for row in _fitted(sheet):
-        table.add_row(*map(Text, row))
-    return table
+def kept(text: str, style: str = "") -> Text:
+    """Text whose lines are printed as they are."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
-def _fitted(sheet: Sheet) -> list[list[str]]:
-    """The rows, a fitted column wrapped so that all fit the usual width."""
-    kinds = [column.kind for column in sheet.columns]
-    if "fitted" not in kinds:
-        return sheet.rows
-    i = kinds.index("fitted")
-    lines = [[column.heading for column in sheet.columns], *sheet.rows]
-    others = [cells for j, cells in enumerate(zip(*lines, strict=True)) if j != i]
-    taken = sum(max(map(len, cells)) for cells in others)
-    width = max(_NARROWEST, WIDTH - taken - BETWEEN * len(kinds))
-    return [[*row[:i], wrapped(row[i], width), *row[i + 1 :]] for row in sheet.rows]
+def _lines(page: Page) -> Iterator[RenderableType]:
+    """A table above a blank line, its headings bold."""
+    if page.head:
+        *headings, rule = page.head
+        yield kept("\n".join(headings), "bold")
+        yield kept(rule)
+    if page.body:
+        yield kept("\n".join(page.body))
+    yield ""
 
 
-def _picture(bars: Bars) -> Text:
-    return Text("\n".join(["", f" {bars.title}", *(f"   {line}" for line in bars.lines)]))
+def _picture(bars: Bars) -> Group:
+    """Bars below their title."""
+    lines = bars.lines(terminal() or PAGE)
+    return Group("", Text(f" {bars.title}"), *(kept(f"   {line}") for line in lines))

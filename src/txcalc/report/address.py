@@ -11,6 +11,11 @@ from collections.abc import Container, Iterable, Sequence
 _BLOCK = ".block."
 
 
+def is_arithmetic(text: str) -> bool:
+    """Whether a text is more than one address: see :mod:`txcalc.report.expression`."""
+    return not text[:1].isalpha() or any(sign in text for sign in "+*/() \t\n")
+
+
 def first(address: str) -> str:
     """The first word: of an address its account, of a row's name its component."""
     return address.partition(".")[0]
@@ -58,21 +63,23 @@ def short(address: str, kinds: Sequence[str]) -> str:
     return address
 
 
-def whole(address: str, root: str, known: Container[str]) -> str:
-    """What an address is a part of: its block, or for a block and all else the total.
-
-    A component's matmul weights belong to the block's, likewise its biases.
-    """
+def whole(address: str, root: str) -> str:
+    """What an address is a part of: its block, or for a block and all else the total."""
     words = address.split(".")
-    of_block = ".".join(words[:3])
-    if words[1] != "block" or len(words) == 3:
-        return f"{root}.total"
-    same_kind = f"{of_block}.{words[-1]}"
-    return same_kind if len(words) > 4 and same_kind in known else of_block
+    is_in_block = words[1] == "block" and len(words) > 3
+    return ".".join(words[:3]) if is_in_block else f"{root}.total"
 
 
-def levels(address: str, known: Container[str]) -> tuple[int, str]:
-    """How many of the addresses above one are ``known``, and the words it adds to the nearest."""
+def split(address: str, kinds: Container[str]) -> list[str]:
+    """The words of an address, ``block.NAME`` being one where NAME is among the ``kinds``."""
     words = address.split(".")
-    above = [n for n in range(2, len(words)) if ".".join(words[:n]) in known]
-    return len(above), " ".join(words[above[-1] if above else 1 :])
+    if len(words) > 2 and words[1] == "block" and words[2] in kinds:
+        words[1:3] = [".".join(words[1:3])]
+    return words
+
+
+def above(address: str, known: Container[str], kinds: Container[str]) -> list[str]:
+    """Those of the addresses above one that are ``known``, the nearest last."""
+    words = split(address, kinds)
+    starts = (".".join(words[:n]) for n in range(2, len(words)))
+    return [start for start in starts if start in known]

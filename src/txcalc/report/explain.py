@@ -6,7 +6,7 @@ Everything is read off the derivation that computed the value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import get_type_hints
 
 import msgspec
@@ -16,6 +16,7 @@ from txcalc.exact.printing import Printer
 from txcalc.exact.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.model.parts.base import Part
 from txcalc.report import address as grammar
+from txcalc.report.format import plain
 from txcalc.report.report import Report
 
 WIDTH = 60
@@ -27,7 +28,7 @@ _PAPER = re.compile(r"arXiv:[0-9.]+[0-9](?:,? section [0-9.]*[0-9])?")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure as a formula of letters, or of figures below it without their first word."""
+    """One figure as a formula of letters, or of the addresses of figures below it."""
 
     name: str
     formula: str
@@ -58,6 +59,19 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     conventions: list[str]
     sources: list[str]
 
+    def __repr__(self) -> str:
+        """Each step's formula, numbers and result, then the letters."""
+        lines = [f"{self.address} of {self.model}"]
+        for step in self.steps:
+            result = f"{plain(step.quantity.value, as_fraction=True)} {step.quantity.unit}".rstrip()
+            equal = f"as {step.same_as}" if step.same_as else f"{step.formula} = {step.substituted}"
+            lines.append(f"  {step.name} = {equal} = {result}")
+        for symbol in self.symbols:
+            formula = f" = {symbol.formula}" if symbol.formula else ""
+            value = plain(symbol.letter.value, as_fraction=True)
+            lines.append(f"  {symbol.name}{formula} = {value}: {symbol.meaning}")
+        return "\n".join(lines)
+
 
 def explain(report: Report, address: str, depth: int | None = None) -> Explanation:
     """The explanation of one address.
@@ -83,23 +97,26 @@ def explain(report: Report, address: str, depth: int | None = None) -> Explanati
 
 
 def brief(report: Report, address: str) -> str:
-    """The formula of a figure in letters, or where that is long in the names of those below it."""
-    steps = _Steps(report, address)
+    """The formula of a figure in letters, or where that is long in the addresses of those below it.
+
+    The addresses are without their first word, as a table of one account has them.
+    """
+    account = grammar.first(address)
+    steps = _Steps(report, address, lambda name: grammar.below(name, account))
     return steps.formula(steps.root)
 
 
 class _Steps:
-    """Collects the steps below one figure, each derivation once."""
+    """Collects the steps below one figure, each derivation once, under addresses as ``written``."""
 
-    def __init__(self, report: Report, address: str) -> None:
+    def __init__(self, report: Report, address: str, written: Callable[[str], str] = str) -> None:
         self.root = root = report.find(address)
-        account = grammar.first(address)
         self.steps: list[Step] = []
         self.in_letters = Printer(root)
         self._figures: dict[int, str] = {}
         for name, quantity in {**report.beneath, **report.figures}.items():
             if quantity.op not in ("const", "letter"):
-                self._figures.setdefault(id(quantity), grammar.below(report.short(name), account))
+                self._figures.setdefault(id(quantity), written(report.short(name)))
 
     def add(self, name: str, quantity: Quantity, depth: int | None) -> None:
         """The step of one figure, and those below it."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 from txcalc.exact.quantity import Quantity, is_estimate
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,99})")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z")
+COUNTED = ("FLOPs", "MACs")
+"""Units that have a readable form beside their digits."""
 
 
 def cell(quantity: Quantity, *, with_unit: bool = False) -> str:
@@ -42,22 +44,28 @@ def binary(value: int | Fraction) -> str:
     return f"{_rounded(Fraction(value, 1024**power), 2):,.2f} {_BINARY[power]}"
 
 
-def short(quantity: Quantity) -> str:
-    """A figure for a narrow column: four digits and a power of ten where it is long."""
-    value = quantity.value
-    power = 0
-    while power < len(_DECIMAL) - 1 and value >= 10_000 * 1000**power:
+def readable(quantity: Quantity) -> str:
+    """The form beside the digits of a long figure: ``9.00 GiB``, ``1.209 PFLOPs``, or none."""
+    if quantity.unit == "bytes":
+        return binary(quantity.value)
+    if quantity.unit not in COUNTED:
+        return ""
+    prefix, shown = in_thousands([quantity.value])
+    return f"{shown[0]} {prefix}{quantity.unit}" if shown else ""
+
+
+def in_thousands(values: Iterable[int | Fraction]) -> tuple[str, list[str]]:
+    """The decimal prefix that the largest of some values fills, and each value in it.
+
+    ``("G", ["1.235", "358.791"])``: one prefix for all, three decimals.  Below a thousand there is
+    no prefix, and no value.
+    """
+    values = list(values)
+    largest, power = max(values, default=0), 0
+    while power < len(_DECIMAL) - 1 and largest >= 1000 ** (power + 1):
         power += 1
-    if not quantity.unit:
-        return decimal(value, 3)
-    if power == 0:
-        return cell(quantity)
-    return f"{float(Fraction(value, 1000**power)):.4g} {_DECIMAL[power]}"
-
-
-def whole(text: str) -> int | None:
-    """A whole number in plain digits, as files write it, or None."""
-    return int(text) if _PLAIN.fullmatch(text) else None
+    shown = [f"{_rounded(Fraction(value, 1000**power), 3):,.3f}" for value in values]
+    return _DECIMAL[power], shown if power else []
 
 
 def percent(share: Quantity) -> str:
@@ -75,8 +83,8 @@ def plain(value: int | Fraction, *, as_fraction: bool = False) -> str:
 def _rounded(value: Fraction | int, places: int) -> object:
     from decimal import ROUND_HALF_EVEN, Context, Decimal
 
-    digits = Context(prec=80, rounding=ROUND_HALF_EVEN)
     fraction = Fraction(value)
+    digits = Context(prec=80 + fraction.numerator.bit_length() // 3, rounding=ROUND_HALF_EVEN)
     number = digits.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
     return number.quantize(Decimal(1).scaleb(-places), context=digits)
 
@@ -85,5 +93,20 @@ _ASCII = str.maketrans({"·": "*", "≈": "~", "█": "#", "─": "-"})
 
 
 def in_ascii(text: str) -> str:
-    """The signs that tables use, as a terminal without them shows them."""
+    """The characters that tables use, as a terminal without them shows them."""
     return text.translate(_ASCII)
+
+
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """Text of a file on one line, as no terminal obeys it: the escapes of JSON for what is unseen.
+
+    Controls, ends of lines, marks of direction, and halves of surrogate pairs are unseen.
+    """
+    return _UNPRINTABLE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from txcalc.errors import nearest
+from txcalc.errors import OptionError, nearest
 from txcalc.exact.quantity import Letter
 from txcalc.model.model import Model
 from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
@@ -22,12 +22,13 @@ from txcalc.model.structure import (
     Stack,
 )
 from txcalc.sources.decoding import Decoder, T
+from txcalc.workload.chosen import chosen_weights
 
-MOST_KINDS = 1000
+MOSTKINDS = 1000
 """Kinds of blocks, or tensors in one place, that a description may list."""
 MOST_DIMS = 8
 STACKS = {"encoder": "encoder", "layers": "decoder"}
-_KINDS: dict[str, dict[str, type[Part]]] = {
+KINDS: dict[str, dict[str, type[Part]]] = {
     role: {str(kind.__struct_config__.tag): kind for kind in get_args(union)}
     for role, union in {
         "attention": Attention,
@@ -37,6 +38,7 @@ _KINDS: dict[str, dict[str, type[Part]]] = {
         "positions": Positions,
     }.items()
 }
+"""The class of each kind of part, by the field that holds it."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,6 +58,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     tensors: dict[str, Any] = {}
     mtp: dict[str, Any] | None = None
     scope: Literal["model", "text"] = "model"
+    stored: str | None = None
     notes: list[str] = []
 
 
@@ -66,6 +69,28 @@ def build(tree: Any, file: str) -> Model:
         DescriptionError: a field that is unknown, missing, of the wrong type or contradictory.
     """
     return _Builder(file).model(tree)
+
+
+def kinds_in(tree: Any) -> dict[tuple[str, ...], type[Part]]:
+    """The class of each part that a tree writes out, by path; parts of no known kind are left."""
+    found = {}
+    blocks = {("blocks", name): block for name, block in _fields(tree, "blocks").items()}
+    for path, holder in (blocks | {(stack,): _fields(tree, stack) for stack in STACKS}).items():
+        for role, kinds in KINDS.items():
+            raw, place = _fields(holder).get(role), (*path, role)
+            if isinstance(raw, str):
+                raw, place = _fields(tree, "parts").get(raw), ("parts", raw)
+            kind = _fields(raw).get("kind")
+            if isinstance(kind, str) and kind in kinds:
+                found[place] = kinds[kind]
+    return found
+
+
+def _fields(tree: Any, *path: str) -> dict[str, Any]:
+    """A mapping at a path; an empty one where none stands there."""
+    for key in path:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree if isinstance(tree, dict) else {}
 
 
 class _Builder(Decoder):
@@ -111,9 +136,18 @@ class _Builder(Decoder):
             tensors=self._tensors(top.tensors, "tensors", ""),
             mtp=None if top.mtp is None else self._module(top.mtp, blocks),
             scope=top.scope,
+            stored=self._stored(top.stored),
             notes=top.notes,
             dims=self.dims,
         )
+
+    def _stored(self, text: str | None) -> str | None:
+        """The format of a checkpoint, as ``--weights`` takes it."""
+        try:
+            chosen_weights(text, "fp16")
+        except OptionError as error:
+            self.refuse("stored", str(error))
+        return text
 
     def _optional(self, raw: Any, kind: type[T], path: str) -> T | None:
         return None if raw is None else self.decode(raw, kind, path)
@@ -156,7 +190,7 @@ class _Builder(Decoder):
         return part
 
     def _kind(self, raw: Any, role: str, path: str) -> Part:
-        kinds = _KINDS[role]
+        kinds = KINDS[role]
         kind = self.mapping(raw, path, None).get("kind")
         if not isinstance(kind, str) or kind not in kinds:
             hint = nearest(kind, list(kinds)) if isinstance(kind, str) else f": {', '.join(kinds)}"
@@ -215,8 +249,8 @@ class _Builder(Decoder):
         return msgspec.structs.replace(tensor, dims=dims, **counts)
 
     def _few(self, tree: dict[str, Any], path: str) -> dict[str, Any]:
-        if len(tree) > MOST_KINDS:
-            self.refuse(path, f"{len(tree):,} entries; at most {MOST_KINDS:,} are read")
+        if len(tree) > MOSTKINDS:
+            self.refuse(path, f"{len(tree):,} entries; at most {MOSTKINDS:,} are read")
         return tree
 
     def _check_name(self, name: str, path: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -47,6 +48,12 @@ def load_device(name: str) -> Device:
         return device_of(yaml.read(name), name)
     hint = nearest(name, device_names()) or "; 'txcalc devices' lists those there are"
     raise OptionError(f"no bundled device and no file {name!r}{hint}")
+
+
+def with_device(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a question with the device of their ``device``, where it is a name."""
+    name = options.get("device")
+    return {**options, **({"device": load_device(name)} if isinstance(name, str) else {})}
 
 
 def device_of(tree: Any, file: str) -> Device:

@@ -1,76 +1,86 @@
-"""``--set NAME=V`` and ``--set PATH=V``: changes to a description before it is decoded."""
+"""``--set NAME=V`` and ``--set PATH=V``: changes to a description before it is decoded.
+
+All changes are made before the rules of a model are checked, so that their order is free.  A value
+is YAML, a size as :mod:`txcalc.report.sizes` reads it, or arithmetic over names: ``4*d_model``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from txcalc.errors import OptionError, nearest
-from txcalc.sources import yaml
-from txcalc.sources.decoding import LETTER_NAMES
+import msgspec
+
+from txcalc.errors import DescriptionError, OptionError, TxcalcError
+from txcalc.model.model import Model
+from txcalc.report import sizes
+from txcalc.report.expression import ExpressionError
+from txcalc.sources import following, remedy, yaml
 from txcalc.sources.description import build
+from txcalc.sources.formulas import Formula, define, formula, number
+from txcalc.sources.places import Path, Places, get, is_size
 
-Path = tuple[str, ...]
-
-_FIELDS = {letter: field for field, letter in LETTER_NAMES.items()}
+_OPERATORS = ("+", "*", "/", "(", " - ")
 
 
-def apply(tree: Any, edits: Sequence[str], file: str, option: str = "--set") -> dict[str, str]:
-    """Carries out each ``NAME=V`` or ``PATH=V`` on the tree, in the order given.
+class Edit(NamedTuple):
+    """A change as it was given: the option, the name or path, and the value's text."""
 
-    Returns the path of each field that was set, and the edit that set it last.
+    option: str
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.option} {self.name}={self.text}"
+
+
+def read(texts: Sequence[str], option: str = "--set") -> list[Edit]:
+    """The changes that some texts mean.
+
+    Raises:
+        OptionError: a text without a name.
+    """
+    edits = []
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise OptionError(f"{option} {text}: NAME=VALUE or PATH=VALUE is needed")
+        edits.append(Edit(option, name, value.strip()))
+    return edits
+
+
+def changed(tree: Any, file: str, edits: Sequence[Edit]) -> Model:
+    """The model of a tree with changes, the tree itself left alone.
+
+    A letter that is set to arithmetic over others is defined by it.  The model's warnings say what
+    a reader may have expected to change as well.
+
+    Raises:
+        OptionError: a change that cannot be made.
+        DescriptionError: changes that contradict the rest, with a further one that would do.
+    """
+    changes = apply(tree, file, edits)
+    try:
+        model = build(changes.tree, changes.label)
+    except DescriptionError as error:
+        further = _remedy(changes, str(error), depth=2)
+        hint = f"; with {' and '.join(map(str, further))} it would do" if further else ""
+        raise DescriptionError(f"{error}{hint}") from None
+    for place, made in changes.formulas.items():
+        define(model, place, made)
+    notes = following.notes(tree, changes.tree, changes.done)
+    return msgspec.structs.replace(model, warnings=[f"{model.name}: {note}" for note in notes])
+
+
+def apply(tree: Any, file: str, edits: Sequence[Edit]) -> Changes:
+    """Makes changes to a copy of a tree, those of whole mappings before those of fields.
 
     Raises:
         OptionError: an edit that names nothing, or several things that do not agree.
     """
-    done = {}
-    for edit in edits:
-        name, sign, text = edit.partition("=")
-        if not sign or not name:
-            raise OptionError(f"{option} {edit}: NAME=VALUE or PATH=VALUE is needed")
-        value = yaml.load(text, f"{option} {edit}")
-        try:
-            paths = places(tree, name, file)
-        except OptionError as error:
-            raise OptionError(f"{option} {edit}: {error}") from None
-        for *parent, key in paths:
-            get(tree, parent)[key] = value
-            done[".".join((*parent, key))] = edit
-    return done
-
-
-def places(tree: Any, name: str, file: str) -> list[Path]:
-    """Where in a tree the fields stand that a name, or the end of a path, means.
-
-    Raises:
-        OptionError: no such field, or several that do not agree.
-    """
-    if "." in name:
-        return [_field(tree, name, file)]
-    written = [
-        path for path, value in _leaves(tree)
-        if path[-1] == _FIELDS.get(name, name) and is_size(value)
-    ]  # fmt: skip
-    paths = written or _derived(tree, name, file)
-    if not paths:
-        return [_field(tree, name, file)]
-    values = {path: get(tree, path) for path in paths}
-    if len(set(values.values())) > 1:
-        listed = ", ".join(f"{'.'.join(path)} = {value}" for path, value in values.items())
-        raise OptionError(f"{name} has several values; name one path of {listed}")
-    return paths
-
-
-def get(tree: Any, path: Iterable[str]) -> Any:
-    """What stands at a path, or None."""
-    for key in path:
-        tree = tree.get(key)
-    return tree
-
-
-def is_size(value: Any) -> bool:
-    """Whether a field holds a dimension."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    changes = Changes(tree, file, edits)
+    changes.make(sorted(edits, key=lambda edit: not edit.text.startswith("{")))
+    return changes
 
 
 def unshared(tree: Any) -> Any:
@@ -80,47 +90,95 @@ def unshared(tree: Any) -> Any:
     return [unshared(item) for item in tree] if isinstance(tree, list) else tree
 
 
-def _derived(tree: Any, name: str, file: str) -> list[Path]:
-    """Where a dimension stands that the description leaves out and the model defines."""
-    dims = build(tree, file).dims
-    return [tuple(path.split(".")) for path, letter in dims.items() if letter.name == name]
+class Changes:
+    """A changed copy of a tree; ``done`` and ``formulas`` say by path which edit, or arithmetic,
+    set it.
+    """
+
+    def __init__(self, tree: Any, file: str, edits: Sequence[Edit]) -> None:
+        self.tree = unshared(tree)
+        self.file, self.edits = file, edits
+        self.label = f"{file}{''.join(f' with {edit}' for edit in edits)}"
+        self.stated = Places(tree, file)
+        self._places = Places(self.tree, file, tree)
+        self.done: dict[str, Edit] = {}
+        self.formulas: dict[str, Formula] = {}
+
+    def make(self, edits: Sequence[Edit]) -> None:
+        """Makes each edit once its field, and what it reads, is there."""
+        while edits:
+            left: list[Edit] = []
+            refusals: list[OptionError] = []
+            for i, edit in enumerate(edits):
+                try:
+                    self._make(edit, [*left, *edits[i + 1 :]])
+                except (OptionError, ExpressionError) as error:
+                    refusals.append(OptionError(f"{edit}: {error}"))
+                    left.append(edit)
+            if len(left) == len(edits):
+                raise refusals[0]
+            edits = left
+
+    def _make(self, edit: Edit, others: Sequence[Edit]) -> None:
+        paths = self._places.of(edit.name)
+        value = self._value(edit, paths[0])
+        places = [".".join(path) for path in paths]
+        for place in places:
+            self.formulas.pop(place, None)
+        if isinstance(value, Formula):
+            self._wait(value, others)
+            self.formulas |= dict.fromkeys(places, value)
+            value = number(value, self.tree, self.file)
+        for *parent, key in paths:
+            get(self.tree, parent)[key] = value
+        self.done |= dict.fromkeys(places, edit)
+
+    def _value(self, edit: Edit, path: Path) -> Any:
+        """What an edit's text means at a path: a size, YAML, or arithmetic over names."""
+        if sizes.is_size(edit.text):
+            return sizes.whole(edit.text)
+        value, old = yaml.load(edit.text, str(edit)), get(self.tree, path)
+        if not isinstance(value, str) or isinstance(old, str):
+            return value
+        try:
+            if any(sign in value for sign in _OPERATORS) or self._is_name(value, old):
+                return formula(value, self._places)
+            return sizes.whole(value) if is_size(old) else value
+        except (OptionError, ExpressionError) as error:
+            raise OptionError(f"{'.'.join(path)}: {error}") from None
+
+    def _is_name(self, word: str, old: Any) -> bool:
+        """Whether a word stands for a dimension where ``old`` stood."""
+        letters = self._places.letters.values() if old is None else ()
+        is_size_wanted = is_size(old) or any(letter.name == word for letter in letters)
+        return word[:1].isalpha() and is_size_wanted
+
+    def _wait(self, made: Formula, others: Sequence[Edit]) -> None:
+        """Refuses a formula as long as others are to set what it reads."""
+        for other in others:
+            try:
+                paths = self._places.of(other.name)
+            except OptionError:
+                continue
+            if any(read[: len(path)] == path for path in paths for read in made.reads):
+                raise OptionError(f"it reads what {other} sets, which in turn waits for it")
 
 
-def _field(tree: Any, name: str, file: str) -> Path:
-    """The one field whose path ends in ``name``; its mapping has to be there."""
-    *parent, key = name.split(".")
-    holders = [path for path in _mappings(tree) if _ends_in(path, parent)]
-    there = [path for path in holders if key in get(tree, path)]
-    if not parent and not there:
-        dims = {letter.name for letter in build(tree, file).dims.values()}
-        known = sorted({path[-1] for path, _ in _leaves(tree)} | dims)
-        raise OptionError(f"nothing is called {name!r}{nearest(name, known)}")
-    if not holders:
-        known = [".".join(path) for path in _mappings(tree) if path]
-        wanted = ".".join(parent)
-        raise OptionError(f"no field {wanted!r}{nearest(wanted, known)}")
-    found = there or holders
-    exact = [path for path in found if list(path) == parent]
-    if len(found) > 1 and not exact:
-        listed = ", ".join(".".join((*path, key)) for path in found)
-        raise OptionError(f"{name} stands in several places; name one of {listed}")
-    return (*(exact or found)[0], key)
-
-
-def _ends_in(path: Path, end: list[str]) -> bool:
-    return not end or list(path[-len(end) :]) == end
-
-
-def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    for key, value in tree.items() if isinstance(tree, dict) else ():
-        if isinstance(value, dict):
-            yield from _leaves(value, (*path, key))
-        else:
-            yield (*path, key), value
-
-
-def _mappings(tree: Any, path: Path = ()) -> Iterator[Path]:
-    if isinstance(tree, dict):
-        yield path
-        for key, value in tree.items():
-            yield from _mappings(value, (*path, key))
+def _remedy(changes: Changes, problem: str, depth: int) -> list[Edit]:
+    """At most ``depth`` further changes with which a model could be built; none is known: none."""
+    problem = problem.removeprefix(changes.label)
+    for name, value in remedy.candidates(problem, changes.stated.letters, changes.done):
+        further = Edit("--set", name, str(value))
+        try:
+            tried = apply(changes.stated.tree, changes.file, [*changes.edits, further])
+        except TxcalcError:
+            continue
+        try:
+            build(tried.tree, tried.label)
+        except DescriptionError as error:
+            others = _remedy(tried, str(error), depth - 1) if depth > 1 else []
+            if not others:
+                continue
+            return [further, *others]
+        return [further]
+    return []

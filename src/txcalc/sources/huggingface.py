@@ -14,7 +14,7 @@ from txcalc.sources.harmless import is_harmless
 from txcalc.sources.identity import identify
 from txcalc.sources.json import parse
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.stored import stored_as
+from txcalc.sources.readers.stored import stored_of
 
 MAX_BYTES = 4_000_000
 SHOWN = 24
@@ -64,20 +64,11 @@ def describe(
     described = names | described | {"notes": notes + described.get("notes", [])}
     if _overridden(config):
         config.unsupported(f"per_layer_config of type {model_type!r}")
+    stored, unknown = stored_of(tree, file)
+    described |= stored
     count = (described.get("layers") or described["encoder"])["count"]
     unread = _unread(config, count, file, strict=strict)
-    return unshared(described), file, [*known.warnings, *_stored(config, file), *unread]
-
-
-def _stored(config: Config, file: str) -> list[str]:
-    """A warning where the file says that its weights are quantised."""
-    found = [c.raw("quantization_config") for c in config.every()]
-    formats = dict.fromkeys(words for raw in found if (words := stored_as(raw)))
-    return [
-        f"{file}: quantization_config: the weights are stored as {words}, which is not read: "
-        "bytes are those of the formats asked for"
-        for words in formats
-    ]
+    return unshared(described), file, [*known.warnings, *unread, *unknown]
 
 
 def _overridden(config: Config) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from txcalc.model.model import Model
-from txcalc.sources import bundled, description, edits, yaml
+from txcalc.sources import bundled, description, yaml
 
 Read = tuple[Any, str, list[str]]
 """A description tree, the file that errors speak of, and warnings."""
@@ -31,14 +31,18 @@ def load(
         OptionError: an edit that cannot be carried out.
     """
     tree, file, warnings = read(name, type_=type_, strict=strict)
-    return msgspec.structs.replace(built(tree, file, changes), warnings=warnings)
+    model = built(tree, file, changes)
+    return msgspec.structs.replace(model, warnings=[*warnings, *model.warnings])
 
 
-def built(tree: Any, file: str, changes: Sequence[str], option: str = "--set") -> Model:
-    """The model of a description tree, which is changed; ``option`` is what errors call that."""
-    edits.apply(tree, changes, file, option)
-    told = "".join(f" with {option} {change}" for change in changes)
-    return description.build(tree, file + told)
+def built(tree: Any, file: str, changes: Sequence[str], sizes: Mapping[str, int] = {}) -> Model:
+    """The model of a description tree with ``--set`` changes, and sizes that a sweep has set."""
+    if not changes and not sizes:
+        return description.build(tree, file)
+    from txcalc.sources import edits
+
+    swept = [f"{name}={value}" for name, value in sizes.items()]
+    return edits.changed(tree, file, [*edits.read(changes), *edits.read(swept, "--over")])
 
 
 def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:

@@ -18,6 +18,7 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _DIGITS = 40
 """More of them change nothing: the number is out of any range."""
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+_DIRECTIVE = re.compile(r"^%[A-Z]", re.MULTILINE)
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Tree = dict[str, Any]
@@ -32,6 +33,9 @@ def load(text: str, name: str) -> Any:
     Raises:
         DescriptionError: anything else, with ``name``, line and column.
     """
+    if directive := _DIRECTIVE.search(text):
+        line = text.count("\n", 0, directive.start()) + 1
+        raise DescriptionError("directives are not used here", where=f"{name}:{line}")
     try:
         reader = _Reader(yaml.parse(text, Loader=_LOADER), name)
         return reader.document()

@@ -9,8 +9,10 @@ import msgspec
 from txcalc.errors import OptionError, nearest
 from txcalc.workload.formats import NUMBERS, Format
 from txcalc.workload.gguf import BLOCKS
+from txcalc.workload.mixes import BASES, Mix, mix
 from txcalc.workload.schemes import CACHE_ONLY, GROUPED, SCHEMES, Scheme
 
+OWN = "own"
 MOST_DIGITS = 6
 """Digits of a group's size."""
 
@@ -22,7 +24,7 @@ class Chosen(msgspec.Struct, frozen=True):
     as it does what a scheme does not hold.  ``named`` are roles of weights or rows of state.
     """
 
-    base: Format | Scheme | None = None
+    base: Format | Scheme | Mix | None = None
     named: Mapping[str, Format] = {}
 
     @property
@@ -36,13 +38,30 @@ class Chosen(msgspec.Struct, frozen=True):
         return self.base.name if self.base is not None and self.base.name in NUMBERS else None
 
 
-def chosen_weights(text: str | None, dtype: str) -> Chosen:
+def chosen_weights(text: str | None, dtype: str, stored: str | None = None) -> Chosen:
     """The formats of weights; without a text all are in ``dtype``.
+
+    In front of names stands a format, a scheme, a mix, or ``own``: the formats in which a model is
+    ``stored``, which stand for ``dtype`` where the model is not known yet.
 
     Raises:
         OptionError: a format that is not known or that holds no weights, or a role named twice.
     """
-    return _chosen("weights", dtype if text is None else text, _weights_base, _weights_role)
+    if not is_own(text):
+        return _weights(dtype if text is None else text)
+    assert text is not None
+    given = _weights(dtype + text.removeprefix(OWN))
+    own = _weights(dtype if stored is None else stored)
+    return Chosen(own.base, {**own.named, **given.named})
+
+
+def is_own(text: str | None) -> bool:
+    """Whether weights are asked for as the model is stored."""
+    return text is not None and text.partition(",")[0] == OWN
+
+
+def _weights(text: str) -> Chosen:
+    return _chosen("weights", text, _weights_base, _weights_role)
 
 
 def chosen_cache(text: str | None, dtype: str) -> Chosen:
@@ -70,7 +89,7 @@ def check_names(option: str, chosen: Chosen, known: Collection[str], whose: str)
 def _chosen(
     option: str,
     text: str,
-    base_of: Callable[[str], Format | Scheme],
+    base_of: Callable[[str], Format | Scheme | Mix],
     format_of: Callable[[str], Format],
 ) -> Chosen:
     base, named = None, {}
@@ -90,18 +109,18 @@ def _chosen(
     return Chosen(base, named)
 
 
-def _weights_base(name: str) -> Format | Scheme:
+def _weights_base(name: str) -> Format | Scheme | Mix:
     if name in NUMBERS:
         return NUMBERS[name]
     if name in BLOCKS:
         raise OptionError(
             f"{name!r} is a block type of GGUF: name a role with it (ffn={name}), "
-            f"or a mix of a whole file{_mixes(name)}"
+            f"or choose a mix of a whole file ({', '.join(_mixes_of(name))})"
         )
-    scheme = _scheme(name)
-    if scheme is None:
-        raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped()])
-    return scheme
+    found = _scheme(name) or mix(name)
+    if found is None:
+        raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped(), *BASES, OWN])
+    return found
 
 
 def _weights_role(name: str) -> Format:
@@ -135,8 +154,9 @@ def _grouped() -> list[str]:
     return [f"{family}N" for family in GROUPED]
 
 
-def _mixes(name: str) -> str:
-    return ""
+def _mixes_of(block: str) -> list[str]:
+    """The mixes that mostly are of a block type; of one that none is of, all."""
+    return [name for name, base in BASES.items() if base == block] or list(BASES)
 
 
 def _unknown(name: str, known: list[str]) -> OptionError:

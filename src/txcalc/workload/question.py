@@ -86,10 +86,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         _decimal("kv-memory", self.kv_memory)
         _decimal("overhead", self.overhead)
 
-    @property
-    def weight_formats(self) -> Chosen:
-        """The formats of the weights: of a scheme, of roles, and of the rest."""
-        return chosen_weights(self.weights, self.dtype)
+    def weight_formats(self, stored: str | None = None) -> Chosen:
+        """The formats of the weights of a model that is ``stored`` so."""
+        return chosen_weights(self.weights, self.dtype, stored)
 
     @property
     def cache_formats(self) -> Chosen:
@@ -123,13 +122,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         if not 0 < share <= 1:
             raise OptionError(f"--utilisation {self.utilisation}: a share above 0, at most 1")
         return share
-
-    @property
-    def weight_bytes(self) -> Letter:
-        """Bytes of one parameter that stays a flat number."""
-        number = self.weight_formats.number
-        letter = "weight_bytes" if number else "dtype_bytes"
-        return size(number or self.dtype, letter, "parameters")
 
     @property
     def kv_bytes(self) -> Letter:

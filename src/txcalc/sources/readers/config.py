@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -75,17 +75,30 @@ class Config:
         self._tree = tree
         self._file = file
         self._path = path
+        self.usual: Mapping[str, int] = {}
+        self.assumed: dict[str, int] = {}
         self._read: set[str] = set()
         self._inner: list[Config] = []
 
     def size(self, *names: str, default: int | _Missing | None = MISSING) -> int:
-        """A positive whole number."""
+        """A positive whole number; one without a default is as the class has it, if that is known.
+
+        Such sizes are in ``usual``, and in ``assumed`` once they were needed.
+        """
         size = self.maybe(*names)
         if size is not None:
             return size
-        if default is None or isinstance(default, _Missing):
-            self._missing(names)
-        return default
+        if default is not None and not isinstance(default, _Missing):
+            return default
+        return self.by_class(*names) or self._missing(names)
+
+    def by_class(self, *names: str) -> int | None:
+        """A size that the file leaves out and the class of the type knows."""
+        usual = [name for name in names if name in self.usual]
+        if not usual or any(name in self._tree for name in names):
+            return None
+        self.assumed[usual[0]] = self.usual[usual[0]]
+        return Keyed(self.usual[usual[0]], self.at(usual[0]))
 
     def stated(self, name: str, default: int) -> int:
         """A positive whole number that may be left out, but not null."""
@@ -212,12 +225,6 @@ class Config:
         """Refuses the classes that a family does not know."""
         if self.task not in tasks:
             self.unsupported(f"the {self.task} class of type {self.type!r}")
-
-    def every(self) -> Iterator[Config]:
-        """The object itself and those within it that were read."""
-        yield self
-        for inner in self._inner:
-            yield from inner.every()
 
     def unread(self) -> list[str]:
         """Paths of the keys that no reader asked for."""

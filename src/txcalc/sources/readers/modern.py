@@ -32,11 +32,11 @@ def modern(
     ``tensors`` what each layer has besides; ``layers`` the type's names of their number; ``attend``
     the differences of :func:`~txcalc.sources.readers.parts.attention`, its biases among them.
     """
-    ffn = ffn or glu(c)
 
     def block(keys: int | None) -> Tree:
+        part = attention(c, window=keys, **attend)
         fields = given(placement=placement, tensors=tensors)
-        return {"norm": norm, "attention": attention(c, window=keys, **attend), "ffn": ffn} | fields
+        return {"norm": norm, "attention": part, "ffn": ffn or glu(c)} | fields
 
     if slides is not None:
         return windowed(c, block, slides, window=window, tied=tied, final_norm=norm)

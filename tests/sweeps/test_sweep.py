@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -25,6 +26,7 @@ from tests.cli.test_process import TXCALC, environment, on_terminal, started
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
 from tests.support.running import ACCOUNTS, BUNDLED, answer, get, load, named, report, run
+from tests.support.terminal import shown
 from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, OptionError, RefusedError
 from txcalc.exact.emit import compiled
@@ -32,8 +34,8 @@ from txcalc.exact.quantity import Number, is_estimate
 from txcalc.model.model import Model
 from txcalc.sources.edits import unshared
 from txcalc.sources.loading import built, read
-from txcalc.sweep.axes import axes
-from txcalc.sweep.derived import Sized
+from txcalc.sweeps.axes import axes
+from txcalc.sweeps.derived import Sized
 from txcalc.workload.question import Question
 
 LETTERS = ("ctx", "batch", "prompt", "new")
@@ -309,17 +311,60 @@ def test_dimensions_are_swept_by_path_as_they_are_set() -> None:
         assert point["params.total"] == str(get("transformer-base", "params.total", *sizes))
 
 
-def test_sizes_past_those_checked_first_are_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(txcalc.sweep.sweep, "MOST_CHECKED", 1)
-    values = ",".join(map(str, [*range(200, 8, -1), 2]))
-    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", f"n_experts={values}",
-              "--format", "csv")  # fmt: skip
-    assert ran.code == 2
+@pytest.mark.parametrize("fmt", ["csv", "json"])
+def test_all_sizes_are_checked_before_the_first_line(fmt: str) -> None:
+    """However far behind the refused one stands; here it is the last of 300, and of 2 x 300."""
+    values = ",".join(map(str, [*range(301, 2, -1), 2]))
+    over = ("--over", f"n_experts={values}", "--format", fmt)
+    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", *over)
+    assert (ran.code, ran.out) == (2, "")
     assert "n_experts=2 changes the structure" in ran.err
-    assert ran.out.splitlines()[1].startswith("200,")
-    ran = run("sweep", "toy", "flops.total", "--over", "n_heads=4,8,3", "--over", "ctx=1,2",
-              "--format", "csv")  # fmt: skip
-    assert (ran.code, len(ran.out.splitlines())) == (2, 5)
+    heads = ",".join(["4"] * 300 + ["3"])
+    for outer, inner in ((f"n_heads={heads}", "ctx=1,2"), ("ctx=1,2", f"n_heads={heads}")):
+        ran = run("sweep", "toy", "flops.total", "--over", outer, "--over", inner,
+                  "--format", fmt)  # fmt: skip
+        assert (ran.code, ran.out) == (2, "")
+        assert "--over n_heads=3: " in ran.err
+
+
+def test_more_sizes_than_are_checked_at_once_are_all_written() -> None:
+    points = swept("toy", "params.total", "--over", "d_ff=1:700")
+    assert [int(point["d_ff"]) for point in points] == list(range(1, 701))
+    assert points[-1]["params.total"] == str(get("toy", "params.total", "--set", "d_ff=700"))
+
+
+def test_arithmetic_of_a_change_follows_a_swept_dimension() -> None:
+    change = ("--set", "d_ff=4*d_model")
+    points = swept("gpt2-small", "params.total", *change, "--over", "d_model=768,1536")
+    for point in points:
+        d_model = int(point["d_model"])
+        set_alone = ("--set", f"d_model={d_model}", "--set", f"d_ff={4 * d_model}")
+        assert point["params.total"] == str(get("gpt2-small", "params.total", *set_alone))
+
+
+def test_a_sweep_notes_what_a_change_of_its_dimensions_leaves_behind() -> None:
+    over = ("--over", "d_model=768,1536", "--format", "csv")
+    ran = run("sweep", "gpt2-small", "params.total", *over)
+    assert ran.err.count("warning") == 1
+    assert "gpt2-small: d_ff stays 3,072, 4·d_model before: --set d_ff=4*d_model" in ran.err
+    assert run("sweep", "gpt2-small", "params.total", "--set", "d_ff=4*d_model", *over).err == ""
+
+
+def test_a_sweep_over_models_needs_no_other() -> None:
+    over = ("--over", "model=toy,gpt2-small")
+    points = swept("params.total", "kvcache.total / weights.bytes", *over, "--over", "ctx=1,2")
+    assert [point["model"] for point in points] == ["toy", "toy", "gpt2-small", "gpt2-small"]
+    assert points[3]["params.total"] == "124439808"
+    assert swept("params.total", *over) == swept("toy", "params.total", *over)
+    for arguments, message in (
+        (("params.total", "--over", "ctx=1,2"), "no model is given"),
+        (("gpt3", "params.total", *over), "the model gpt3 and --over model are both given"),
+        (("toy", *over), "an address is needed"),
+        (("gpt3", "--over", "ctx=1,2"), "an address is needed"),
+    ):
+        ran = run("sweep", *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err, arguments
 
 
 @pytest.mark.parametrize(
@@ -384,13 +429,14 @@ def test_a_full_disk_is_told() -> None:
 def test_a_table_fits_a_page_and_tells_numbers_as_others_do() -> None:
     wide = ("generation.with_prefill.flops.ratio", "intensity.all.prefill", "flops.total",
             "params.total", "kvcache.sequence")  # fmt: skip
-    text = answer("sweep", "jamba-v0.1", *wide, "--over", "ctx=512,2048")
-    assert max(map(len, text.splitlines())) <= 80
+    command = ("sweep", "jamba-v0.1", *wide, "--over", "ctx=512,2048")
+    assert max(map(len, shown(*command, columns=80).splitlines())) <= 80
+    text = answer(*command)
     assert all(address in text for address in wide)
     assert "█" not in text
     text = answer("sweep", "mixtral-8x7b", "intensity.all.decode", "--over", "batch=1,3")
-    shown = answer("intensity", "mixtral-8x7b", "--batch", 3)
-    assert re.findall(r"≈ [0-9.]+", text)[1] in shown
+    alone = answer("intensity", "mixtral-8x7b", "--batch", 3)
+    assert re.findall(r"≈ [0-9.]+", text)[1] in alone
 
 
 def test_a_context_swept_is_the_length_where_none_is_asked_for() -> None:
@@ -426,6 +472,22 @@ def test_ctrl_c_leaves_whole_lines_and_ends_with_130() -> None:
     process.stdout.close()
     assert all(line.endswith(b"\n") for line in seen)
     assert [int(line.split(b",")[0]) for line in seen[1:]] == list(range(1, len(seen)))
+
+
+def test_ctrl_c_ends_a_sweep_that_nobody_reads() -> None:
+    """A pipe is full after 64 KiB: whoever has stopped to read must not keep it from ending."""
+    process = subprocess.Popen(
+        [*TXCALC, "sweep", "llama-2-7b", "flops.total", "--over", "ctx=1:1000000000",
+         "--format", "csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
+        assert process.stdout.readline() == b"ctx,flops.total\n"
+        time.sleep(0.3)  # in which it fills the pipe
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr.read() == b""
 
 
 def test_a_closed_pipe_ends_quietly() -> None:
@@ -496,3 +558,16 @@ def test_a_bar_is_shown_on_a_terminal_alone_and_only_after_a_moment() -> None:
     quick = started("sweep", "toy", "flops.total", "--over", "ctx=1:9", "--format", "csv")
     assert quick.stderr == b""
     assert "points" not in on_terminal("sweep", "toy", "flops.total", "--over", "ctx=1:9")
+
+
+def test_a_fraction_behind_a_choice_is_a_decimal_or_exact() -> None:
+    """5.38 GiB are no whole number of bytes, and the larger of two numbers may be either."""
+    asked = ("sweep", "llama-3.1-8b", "fit.missing", "--kv-memory", "5.38", "--over", "ctx=9,10Mi")
+    budget, token = Fraction("5.38") * 2**30, 32 * 2 * 8 * 128 * 2
+    missing = 10 * 2**20 * token - budget
+    assert run(*asked, "--format", "csv").out.splitlines()[1:] == [
+        "9,0",
+        f"10485760,{float(missing)!r}",
+    ]
+    line = json.loads(run(*asked, "--format", "json").out.splitlines()[1])
+    assert Fraction(line["fit.missing"]["exact"]) == missing

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST
-from txcalc.report.format import whole
-from txcalc.sweep.sweep import Axis, Values
+from txcalc.report.sizes import whole
+from txcalc.sweeps.sweep import Axis, Values
 
 HELP = "write NAME=A:B, A:B:+STEP, A:B:xFACTOR or A,B,C; what is no number is chosen with --set"
 
@@ -26,6 +26,41 @@ def axes(texts: Sequence[str]) -> list[Axis]:
         if names.count(name) > 1:
             raise OptionError(f"--over {name}: given twice")
     return found
+
+
+def axes_of(over: Mapping[str, str | Iterable[int | str]]) -> list[Axis]:
+    """The axes of values by name: lists, ranges, or texts as ``--over`` takes them.
+
+    Raises:
+        OptionError: a name without values, or a value that cannot be read.
+    """
+    if not over:
+        raise OptionError("over is empty: give values by name, as ctx=[512, 1024]")
+    return [
+        _axis(f"{name}={values}") if isinstance(values, str) else Axis(name, _listed(name, values))
+        for name, values in over.items()
+    ]
+
+
+def _listed(name: str, values: Iterable[int | str]) -> Values:
+    """The values of a list; of a range, however long, its ends are looked at."""
+    listed = values if isinstance(values, range) else list(values)
+    if not listed:
+        raise OptionError(f"over {name}: no value is given")
+    if name == "model":
+        return [str(value) for value in listed]
+    if isinstance(listed, range):
+        _ = _sized(name, listed[0]), _sized(name, listed[-1])
+        return listed
+    return [_sized(name, value) for value in listed]
+
+
+def _sized(name: str, value: object) -> int:
+    if isinstance(value, str):
+        return _number(f"{name}={value}", value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
+        raise OptionError(f"over {name}: whole numbers from 1 to 10^15 are needed")
+    return value
 
 
 def _axis(text: str) -> Axis:
@@ -65,9 +100,10 @@ def _powers(text: str, first: int, last: int, factor: int) -> list[int]:
 
 
 def _number(text: str, digits: str) -> int:
-    number = whole(digits)
-    if number is None:
-        raise OptionError(f"--over {text}: {digits[:40]!r} is no whole number; {HELP}")
+    try:
+        number = whole(digits)
+    except OptionError as error:
+        raise OptionError(f"--over {text}: {error}; {HELP}") from None
     if not 0 < number <= LARGEST:
         raise OptionError(f"--over {text}: {digits} is out of range: from 1 to 10^15")
     return number

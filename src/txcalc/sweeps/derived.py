@@ -11,6 +11,7 @@ from txcalc.exact.quantity import Quantity, same_structure
 from txcalc.model.model import Model
 from txcalc.sources import edits
 from txcalc.sources.loading import built
+from txcalc.sources.places import Places, get, is_size
 from txcalc.workload.question import Question
 
 Sizes = Mapping[str, int]
@@ -19,18 +20,29 @@ Sizes = Mapping[str, int]
 class Sized:
     """Figures of a model as derivations that hold at all sizes of its dimensions.
 
-    ``places`` tells of each path of a dimension which of the names set it.
+    ``changes`` are made at every size; ``places`` says of each path of a dimension which of the
+    names sets it, ``notes`` what a reader may have expected to change with it.
 
     Raises:
         TxcalcError: a name that is no dimension; sizes, addresses or a question that are refused.
     """
 
     def __init__(
-        self, tree: Any, file: str, sizes: Sizes, addresses: Sequence[str], question: Question
+        self,
+        tree: Any,
+        file: str,
+        sizes: Sizes,
+        addresses: Sequence[str],
+        question: Question,
+        changes: Sequence[str] = (),
     ) -> None:
-        self._tree, self._file = tree, file
+        self._tree, self._file, self._changes = tree, file, changes
+        changed = edits.apply(tree, file, edits.read(changes))
+        self._edited = Places(changed.tree, file)
+        self._setters = {place: str(edit) for place, edit in changed.done.items()}
         self._addresses, self._question = addresses, question
         self.places: dict[str, str] = {}
+        self.notes: dict[str, None] = {}
         for name in sizes:
             self._place(name)
         self._first = dict(sizes)
@@ -70,25 +82,27 @@ class Sized:
         return [registry.report_of(a, model, self._question).find(a) for a in self._addresses]
 
     def _built(self, sizes: Sizes) -> Model:
-        changes = [f"{name}={value}" for name, value in sizes.items()]
-        return built(edits.unshared(self._tree), self._file, changes, "--over")
+        model = built(self._tree, self._file, self._changes, sizes)
+        self.notes |= dict.fromkeys(model.warnings)
+        return model
 
     def _place(self, name: str) -> None:
         try:
-            paths = edits.places(self._tree, name, self._file)
+            paths = self._edited.of(name)
         except OptionError as error:
             raise OptionError(f"{self._file}: --over {name}: {error}") from None
         for path in paths:
-            place, old = ".".join(path), edits.get(self._tree, path)
-            if old is not None and not edits.is_size(old):
+            place, old = ".".join(path), get(self._edited.tree, path)
+            if old is not None and not is_size(old):
                 raise OptionError(
                     f"--over {name}: {place} is no dimension, it changes the structure: "
                     f"choose it with --set {name}=V, or sweep over models"
                 )
-            if place in self.places:
-                both = f"--over {self.places[place]} and --over {name}"
+            if place in self._setters:
+                both = f"{self._setters[place]} and --over {name}"
                 raise OptionError(f"{both} both set {place}: one of them")
             self.places[place] = name
+            self._setters[place] = f"--over {name}"
 
     def _refusal(self, address: str, sizes: Sizes) -> str:
         moved = [name for name, value in sizes.items() if value != self._first[name]]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from txcalc.exact.emit import NAMESPACE, Code, Compiler, variables
 from txcalc.exact.quantity import Number, ratio
-from txcalc.sweep.derived import Sized
+from txcalc.sweeps.derived import Sized
 
 Fmt = Literal["csv", "json"]
 Lines = Callable[..., str]
@@ -26,8 +26,8 @@ def writer(derived: Sized, names: Sequence[str], addresses: Sequence[str], fmt: 
     cells = [_cell(compiler.code(figure), fmt) for figure in derived.figures]
     codes = dict(zip(letters, variables(letters), strict=True))
     fast = codes.pop(inner, "v")
-    quoted = json.dumps if fmt == "json" else _quoted
-    namespace = NAMESPACE | {"plain": _plain, "exactly": _exactly, "quoted": quoted}
+    in_cell = json.dumps if fmt == "json" else quoted
+    namespace = NAMESPACE | {"plain": _plain, "exactly": _exactly, "quoted": in_cell}
     shown = f"{{{fast}}}" if inner != "model" else f"{{quoted({fast})}}"
     if fmt == "json":
         keys = [json.dumps(name) for name in (inner, *addresses)]
@@ -45,20 +45,20 @@ def writer(derived: Sized, names: Sequence[str], addresses: Sequence[str], fmt: 
 def start_of(names: Sequence[str], values: Sequence[int | str], fmt: Fmt) -> str:
     """What every line of a chunk begins with."""
     if fmt == "csv":
-        return "".join(f"{_quoted(str(value))}," for value in values)
+        return "".join(f"{quoted(str(value))}," for value in values)
     return "{" + "".join(
         f"{json.dumps(n)}: {json.dumps(v)}, " for n, v in zip(names, values, strict=True)
     )
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A cell of CSV."""
     return '"' + text.replace('"', '""') + '"' if set(text) & set('",\r\n') else text
 
 
 def _cell(code: Code, fmt: Fmt) -> str:
     """The source of a value between the braces of a format string."""
-    if code.below == "1":
+    if code.is_whole:
         return f"{{{code.above}}}"
     write = "plain" if fmt == "csv" else "exactly"
     return f"{{{write}({code.above}, {code.below})}}"

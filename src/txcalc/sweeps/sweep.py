@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import islice
 from math import prod
+from typing import Any
 
 import msgspec
 
 from txcalc.accounts.options import question_for
 from txcalc.accounts.registry import refuse_unread
 from txcalc.errors import OptionError
-from txcalc.sources import edits
+from txcalc.exact.quantity import Number
 from txcalc.sources.loading import read
-from txcalc.sweep.derived import Sized, Sizes
-from txcalc.sweep.writer import Fmt, Lines, start_of, writer
+from txcalc.sweeps.derived import Sized, Sizes
+from txcalc.sweeps.writer import Fmt, Lines, quoted, start_of, writer
 from txcalc.workload.question import LETTERS, Question
 
 CHUNK = 8192
 CHUNK_OF_SIZES = 64
-MOST_CHECKED = 256
-"""Combinations of models and sizes that are all checked before the first line."""
-MOST_KNOWN = 100_000
-"""Combinations that are remembered as checked where there are more."""
+AT_ONCE = 256
+"""Combinations of models and sizes that are checked before anything else is done."""
 
 Value = int | str
 Values = Sequence[Value]
@@ -44,13 +45,13 @@ class Axis(msgspec.Struct, frozen=True):
 
 
 class Sweep:
-    """Addresses of a model over axes, the last of which varies fastest.
+    """Addresses and expressions of a model over axes, the last of which varies fastest.
 
-    ``derived`` are the derivations by model, ``warnings`` what single answers would warn of.
+    Without a ``model`` one of the axes is over models.  ``derived`` are the derivations by model.
 
     Raises:
-        TxcalcError: whatever the first of its models and sizes are refused for, and a name that is
-            given twice over.
+        TxcalcError: whatever the first of its models and sizes are refused for, a name that is
+            given twice over, or no model at all.
     """
 
     def __init__(
@@ -63,20 +64,24 @@ class Sweep:
         *,
         type_: str | None = None,
         strict: bool = False,
+        sign: str = "--",
     ) -> None:
         self.model, self.addresses, self.axes = model, addresses, axes
         self._given, self._changes = given, changes
         self._type, self._strict = type_, strict
         self.derived: dict[str, Sized] = {}
-        self.warnings: list[str] = []
+        self._warnings: dict[str, None] = {}
         self._check_names()
-        self._question = question_for(given, addresses)
-        fixed = [axis for axis in axes if axis.name not in LETTERS]
-        first: Point = {axis.name: axis.values[0] for axis in axes}
-        names = [axis.name for axis in fixed]
-        for values in islice(_points(fixed), MOST_CHECKED):
-            self._check({**first, **dict(zip(names, values, strict=True))})
-        self._is_checked = prod(len(axis.values) for axis in fixed) <= MOST_CHECKED
+        self._question = question_for(given, addresses, sign=sign)
+        self._unchecked = self._fixed_points()
+        for point in islice(self._unchecked, AT_ONCE):
+            self._check(point)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What single answers would warn of, as far as they are checked."""
+        notes = (note for derived in self.derived.values() for note in derived.notes)
+        return list(dict.fromkeys([*self._warnings, *notes]))
 
     @property
     def points(self) -> int:
@@ -85,39 +90,54 @@ class Sweep:
 
     def header(self) -> str:
         """The first line of CSV."""
-        return ",".join([*(axis.name for axis in self.axes), *self.addresses]) + "\n"
+        names = [*(axis.name for axis in self.axes), *self.addresses]
+        return ",".join(map(quoted, names)) + "\n"
 
     def lines(self, fmt: Fmt) -> Iterator[tuple[int, str]]:
         """Chunks of whole lines and how many points each has.
 
+        All models and sizes are checked before the first of them; meanwhile chunks are empty.
+
         Raises:
             TxcalcError: whatever a point of the sweep would be refused for.
         """
+        for i, point in enumerate(self._unchecked, 1):
+            self._check(point)
+            if i % CHUNK_OF_SIZES == 0:
+                yield 0, ""
         *outer, inner = self.axes
         names = [axis.name for axis in self.axes]
         writers: dict[str, Lines] = {}
-        known: set[tuple[Value, ...]] = set()
         for values in _points(outer):
             start = start_of(names[:-1], values, fmt)
-            fixed = tuple(v for a, v in zip(outer, values, strict=True) if a.name not in LETTERS)
             numbers = [v for a, v in zip(outer, values, strict=True) if a.name != "model"]
             for chunk in _chunks(inner):
-                point: Point = dict(zip(names, (*values, chunk[0]), strict=True))
-                if not self._is_checked and fixed not in known:
-                    for value in chunk[:1] if inner.name in LETTERS else chunk:
-                        self._check({**point, inner.name: value})
+                point = dict(zip(names, (*values, chunk[0]), strict=True))
                 name = str(point.get("model", self.model))
                 if name not in writers:
                     writers[name] = writer(self.derived[name], names, self.addresses, fmt)
                 yield len(chunk), writers[name](start, chunk, *numbers)
-            if len(known) >= MOST_KNOWN:
-                known.clear()
-            known.add(fixed)
+
+    def values(self) -> Iterator[dict[str, Number | str]]:
+        """Every point: the values of the axes and the figures, exact.
+
+        Raises:
+            TxcalcError: whatever a point of the sweep would be refused for.
+        """
+        for _, text in self.lines("json"):
+            for line in text.splitlines():
+                yield {name: _exact(value) for name, value in json.loads(line).items()}
+
+    def _fixed_points(self) -> Iterator[Point]:
+        """Every combination of models and sizes."""
+        fixed = [axis for axis in self.axes if axis.name not in LETTERS]
+        for values in _points(fixed):
+            yield {axis.name: value for axis, value in zip(fixed, values, strict=True)}
 
     def _check(self, point: Point) -> None:
         """Makes sure that the derivations of a point's model hold at its sizes."""
         name = str(point.get("model", self.model))
-        sizes = {n: int(v) for n, v in point.items() if n not in (*LETTERS, "model")}
+        sizes = {n: int(v) for n, v in point.items() if n != "model"}
         if name in self.derived:
             self.derived[name].check(sizes)
         else:
@@ -126,26 +146,29 @@ class Sweep:
     def _derive(self, name: str, sizes: Sizes) -> Sized:
         """The derivations of a model, which have to be there at the ends of all letters too."""
         tree, file, warnings = read(name, type_=self._type, strict=self._strict)
-        changed = edits.apply(tree, self._changes, file)
         letters = [axis for axis in self.axes if axis.name in LETTERS]
-        derived = Sized(
-            tree, file, sizes, self.addresses, self._asked((a.name, a.values[0]) for a in letters)
-        )
-        for place, change in changed.items():
-            if place in derived.places:
-                both = f"--set {change} and --over {derived.places[place]}"
-                raise OptionError(f"{both} both set {place}: one of them")
+        asked = self._asked((axis.name, axis.values[0]) for axis in letters)
+        derived = Sized(tree, file, sizes, self.addresses, asked, self._changes)
         for end in (0, 1):
             asked = self._asked((axis.name, axis.extremes()[end]) for axis in letters)
             warnings += derived.warnings(asked)
-        self.warnings += [warning for warning in warnings if warning not in self.warnings]
+        self._warnings |= dict.fromkeys(warnings)
         return derived
 
     def _asked(self, letters: Iterable[tuple[str, Value]]) -> Question:
         return msgspec.structs.replace(self._question, **dict(letters))
 
     def _check_names(self) -> None:
-        """Refuses what stands twice, and a letter that no account of the addresses reads."""
+        """Refuses what is given twice or not at all, and a letter that no account reads."""
+        models = [value for axis in self.axes if axis.name == "model" for value in axis.values]
+        if not models and not self.model:
+            raise OptionError("no model is given: name one, or several with --over model=A,B")
+        if models and self.model and self.model not in models:
+            raise OptionError(
+                f"the model {self.model} and --over model are both given: one of them"
+            )
+        if not self.addresses:
+            raise OptionError("an address is needed, as params.total")
         for address in self.addresses:
             if list(self.addresses).count(address) > 1:
                 raise OptionError(f"the address {address!r} is given twice")
@@ -154,6 +177,11 @@ class Sweep:
             if name in self._given:
                 raise OptionError(f"--{name} and --over {name} are both given: one of them")
         refuse_unread(letters, self.addresses, "--over ")
+
+
+def _exact(value: Any) -> Number | str:
+    """A value of a line of JSON; a number that is no integer stands beside its exact n/d."""
+    return Fraction(value["exact"]) if isinstance(value, dict) else value
 
 
 def _points(axes: Sequence[Axis]) -> Iterator[tuple[Value, ...]]:

@@ -1,0 +1,94 @@
+"""Three examples of each command, shown below its help."""
+
+EXAMPLES = {
+    "params": (
+        "txcalc params gpt3",
+        "txcalc params llama-3.1-70b qwen2.5-72b",
+        "txcalc params gpt2-small --set d_model=1024 --set n_heads=16 --set d_ff=4*d_model",
+    ),
+    "flops": (
+        "txcalc flops gpt3 --ctx 2048",
+        "txcalc flops llama-3.1-8b --phase prefill --ctx 8Ki --scores causal",
+        "txcalc flops deepseek-v3 --phase decode --batch 64 --mla absorbed",
+    ),
+    "kvcache": (
+        "txcalc kvcache llama-3.1-70b --ctx 32Ki",
+        "txcalc kvcache gemma-3-27b-text --ctx 128Ki --kv fp8",
+        "txcalc kvcache mistral-7b mixtral-8x7b --batch 16",
+    ),
+    "intensity": (
+        "txcalc intensity gpt3 --prompt 2048",
+        "txcalc intensity llama-3.1-8b --batch 32 --ctx 4Ki",
+        "txcalc intensity mixtral-8x7b --weights int8 --explain",
+    ),
+    "concurrency": (
+        "txcalc concurrency gpt3 --ctx 2048",
+        "txcalc concurrency llama-3.1-8b llama-3.1-70b --ctx 8Ki",
+        "txcalc concurrency qwen3-32b --weights int4 --kv fp8",
+    ),
+    "memory": (
+        "txcalc memory llama-3.1-70b --tp 8 --ctx 8Ki --batch 16",
+        "txcalc memory llama-3.1-405b --tp 8 --pp 2 --weights fp8",
+        "txcalc memory mistral-7b --engine vllm",
+    ),
+    "fit": (
+        "txcalc fit llama-3.1-70b --device h100-sxm --count 4 --ctx 32Ki --requests 40",
+        "txcalc fit qwen3-32b --kv-memory 24 --kv fp8 --engine vllm",
+        "txcalc fit mixtral-8x7b --device a100-80gb --count 2 --weights fp8-channel",
+    ),
+    "generation": (
+        "txcalc generation gpt2-small",
+        "txcalc generation llama-3.1-8b --prompt 512 --new 256",
+        "txcalc generation deepseek-v3 --mla reexpand --explain",
+    ),
+    "shapes": (
+        "txcalc shapes gpt2-small",
+        "txcalc shapes llama-3.1-8b --batch 2 --tokens 16",
+        "txcalc shapes deepseek-v3 --format json",
+    ),
+    "show": (
+        "txcalc show gpt3",
+        "txcalc show llama-3.1-70b --ctx 8Ki --kv fp8",
+        "txcalc show mixtral-8x7b --explain",
+    ),
+    "models": (
+        "txcalc models",
+        "txcalc models 70b mla",
+        "txcalc models --kind hybrid --format csv",
+    ),
+    "devices": (
+        "txcalc devices",
+        "txcalc devices h100 mi300x",
+        "txcalc devices tpu --format json",
+    ),
+    "addresses": (
+        "txcalc addresses gpt3",
+        "txcalc addresses deepseek-v3 attention",
+        "txcalc addresses jamba-v0.1 kvcache.",
+    ),
+    "import": (
+        "txcalc import config.json > model.yaml",
+        "txcalc import . --strict",
+        "txcalc import config.json --type llama",
+    ),
+    "get": (
+        "txcalc get gpt3 params.total",
+        "txcalc get gpt3 'flops.total / (2*n(params.total))' --ctx 2048",
+        "txcalc get gpt2-small params.total --set n_layers=48 --explain",
+    ),
+    "explain": (
+        "txcalc explain gpt3 kvcache.sequence --ctx 2048",
+        "txcalc explain deepseek-v3 params.total --depth 2",
+        "txcalc explain gpt3 '6*n(params.total) + 12*dims.n_layers*dims.d_model*2048'",
+    ),
+    "sweep": (
+        "txcalc sweep gpt3 kvcache.sequence --over ctx=512:4Ki:x2",
+        "txcalc sweep params.total weights.bytes --over model=gpt3,llama-3.1-405b",
+        "txcalc sweep gpt2-small params.total --over n_layers=12:48:+12 --format csv",
+    ),
+    "check": (
+        "txcalc check README.md docs",
+        "txcalc check claims.yaml --format json",
+        "txcalc check README.md --write",
+    ),
+}

@@ -1,0 +1,42 @@
+"""What a terminal of some width is shown, without a process or a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from unittest import mock
+
+from txcalc.cli import main
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(*arguments: object, columns: int) -> str:
+    """The text of ``txcalc ARGUMENTS`` in so many columns, without its colours."""
+    out = _Terminal(io.BytesIO(), "utf-8", newline="")
+    environment = {"COLUMNS": str(columns), "TERM": "xterm"}
+    argv = ["txcalc", *map(str, arguments)]
+    code: object = 0
+    with (
+        mock.patch.dict(os.environ, environment),
+        mock.patch.object(sys, "argv", argv),
+        redirect_stdout(out),
+        redirect_stderr(io.StringIO()) as err,
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    assert not code, err.getvalue()
+    out.flush()
+    buffer = out.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return _STYLE.sub("", buffer.getvalue().decode("utf-8"))
