@@ -17,7 +17,7 @@ _TYPES = {
 _NO_WORD = "Invalid enum value "
 
 
-def told(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> tuple[str, str]:
+def fault(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> tuple[str, str]:
     """The field of ``kind`` that an error is about, and what is wrong with it."""
     message, _, below = str(error).partition(" - at `$")
     field = below.rstrip("`").lstrip(".")
@@ -40,10 +40,10 @@ def _plain(message: str, kind: type[msgspec.Struct], field: str) -> str:
 def _choices(kind: type[msgspec.Struct], field: str) -> list[str]:
     """The words that a field may be."""
     hint = get_type_hints(kind).get(re.split(r"[.\[]", field)[0])
-    found: list[str] = []
+    words: list[str] = []
     hints = [hint]
     while hints:
         inner = get_args(hints.pop())
-        found += [word for word in inner if isinstance(word, str)]
+        words += [word for word in inner if isinstance(word, str)]
         hints += [each for each in inner if not isinstance(each, str)]
-    return found
+    return words

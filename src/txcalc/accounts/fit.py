@@ -246,17 +246,17 @@ def _ways(setting: Setting, fit: _Fit) -> list[str]:
     if question.requests <= fit.sequences.value or question.device is None:
         return []
     changes = [{"weights": scheme} for scheme in _WAYS]
-    found = []
+    ways = []
     for change in changes:
         try:
             other = _Fit(Setting(setting.model, msgspec.structs.replace(question, **change)), 0)
             options = " ".join(f"--{name} {value}" for name, value in change.items())
-            found.append(f"with {options}: {other.sequences.value:,} requests")
+            ways.append(f"with {options}: {other.sequences.value:,} requests")
         except TxcalcError:
             continue
     if fit.context is not None and fit.context.value:
-        found.append(f"with a context of at most {decimal(fit.context.value)} tokens: all of them")
-    return found
+        ways.append(f"with a context of at most {decimal(fit.context.value)} tokens: all of them")
+    return ways
 
 
 def _too_long(setting: Setting, workload: Workload) -> list[str]:

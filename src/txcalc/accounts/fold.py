@@ -51,11 +51,11 @@ def leaves(rows: Iterable[Row], cost: Cost) -> Leaves:
 
 def by_component(costs: Iterable[tuple[Row, Quantity | None]]) -> Leaves:
     """The same of costs that are there already."""
-    found: Leaves = {}
+    leaves: Leaves = {}
     for row, cost in costs:
         if cost is not None:
-            found.setdefault(row.component, {})[row.name] = cost
-    return found
+            leaves.setdefault(row.component, {})[row.name] = cost
+    return leaves
 
 
 def fold(
@@ -134,13 +134,13 @@ def shares(
     See :func:`txcalc.report.address.whole`.
     """
     kinds = {address.block(root, kind.name): kind for kind in model.layers}
-    found: Figures = {}
+    shares: Figures = {}
     for name in shown:
         whole = figures[address.whole(name, root)]
         part = product(times(kinds[name]), figures[name]) if name in kinds else figures[name]
         if whole.value:
-            found[name] = part / whole
-    return found
+            shares[name] = part / whole
+    return shares
 
 
 def of_which(shown: Iterable[str]) -> dict[str, str]:

@@ -52,8 +52,8 @@ class Mixed:
 
     def formats(self, row: Row) -> tuple[Format, ...]:
         """The format of a row's weight, once or for each layer that has it."""
-        found = self._formats[row.address]
-        return found if len(set(found)) > 1 else found[:1]
+        formats = self._formats[row.address]
+        return formats if len(set(formats)) > 1 else formats[:1]
 
     def _of_row(
         self, row: Row, weight: Weight, layers: list[str], shape: Shape

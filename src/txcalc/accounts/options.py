@@ -9,7 +9,7 @@ import msgspec
 from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
 from txcalc.exact.quantity import LARGEST
-from txcalc.validation import told
+from txcalc.validation import fault
 from txcalc.workload.formats import NUMBERS
 from txcalc.workload.question import LETTERS, MEANINGS, PROMPT, Question, positive
 
@@ -76,7 +76,7 @@ def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Quest
     except UnicodeEncodeError:
         raise OptionError("options: characters that no text can hold stand in them") from None
     except msgspec.ValidationError as error:
-        name, problem = told(error, Question)
+        name, problem = fault(error, Question)
         raise OptionError(
             f"option {name}={options[name]}: {problem.partition(', not ')[0]}"
         ) from None

@@ -43,10 +43,10 @@ def models_by_name() -> ModelOf:
             return error
 
     def model_of(name: str, changes: tuple[str, ...], type_: str | None) -> Model:
-        found = attempt(name, changes, type_)
-        if isinstance(found, TxcalcError):
-            raise found.with_traceback(None)
-        return found
+        outcome = attempt(name, changes, type_)
+        if isinstance(outcome, TxcalcError):
+            raise outcome.with_traceback(None)
+        return outcome
 
     return model_of
 

@@ -13,7 +13,7 @@ from txcalc.claims.commented import Found, options_among
 from txcalc.claims.readers.comment import PageError
 from txcalc.errors import DescriptionError, OptionError, TxcalcError
 from txcalc.sources import yaml
-from txcalc.validation import told
+from txcalc.validation import fault
 
 MAX_CLAIMS = 10_000
 _AT_LINE = re.compile(r"claims:(?P<line>[0-9]+)(?::[0-9]+)?: (?P<message>.*)", re.DOTALL)
@@ -74,7 +74,7 @@ def _claim(raw: Any, source: Any, i: int) -> Claim:
     try:
         return msgspec.convert(raw, Claim)
     except msgspec.ValidationError as error:
-        field, problem = told(error, Claim)
+        field, problem = fault(error, Claim)
         where = ".".join(part for part in (f"claims[{i}]", field) if part)
         raise OptionError(f"{where}: {problem}") from None
 

@@ -75,7 +75,7 @@ def _below(folder: str) -> Iterator[str | Verdict]:
 
 
 def _page(file: str, target: str, folder: str, *, is_named: bool) -> Iterator[Page | Verdict]:
-    """One file, unless it was found in a folder and says nothing of claims."""
+    """One file, unless it comes from a folder and says nothing of claims."""
     try:
         if file == STANDARD_INPUT:
             raw = _standard_input()

@@ -57,7 +57,7 @@ def variables(letters: Sequence[str]) -> list[str]:
 
 
 class Compiler:
-    """Turns derivations into code, in letters that :class:`Polynomials` tells how to choose."""
+    """Turns derivations into code, in letters as :class:`Polynomials` chooses them."""
 
     def __init__(self, letters: Sequence[str], places: Mapping[str, str] = {}) -> None:
         self._polynomials = Polynomials(letters, places)

@@ -79,7 +79,7 @@ class Letter(Quantity):
 
     ``path`` is where it was read (``blocks.dense.ffn.d_ff``); ``definition`` is the derivation of
     a letter that is defined rather than read; ``about`` is what it means, or the struct and field
-    whose metadata tell; ``origin`` is the key of a config.json that it came from.
+    whose metadata say what it means; ``origin`` is the key of a config.json that it came from.
     """
 
     __slots__ = ("about", "definition", "name", "origin", "path")

@@ -16,12 +16,12 @@ def first(name: str, sides: Sides, about: str = "") -> Quantity:
     """The least ``n`` from 1 on at which ``a >= b`` for ``a, b = sides(n)``.
 
     The condition, once true, has to stay true as the letter grows.  Both sides are compiled once
-    and evaluated at each number that is tried; the derivation holds them at the number found.
+    and evaluated at each number that is tried; the derivation holds them at the least one.
 
     Raises:
         NeverError: no number up to 10^15 is large enough.
     """
     probe = Letter(1, name, about=about)
     a, b = (compiled(side, [name]) for side in sides(probe))
-    found = Letter(least_true(lambda n: a(n) >= b(n)), name, about=about)
-    return Quantity(found.value, "", "first", (found, *sides(found)))
+    least = Letter(least_true(lambda n: a(n) >= b(n)), name, about=about)
+    return Quantity(least.value, "", "first", (least, *sides(least)))

@@ -47,24 +47,24 @@ def labels(reports: Sequence[Report], rows: Collection[str]) -> dict[str, str]:
     """What each row adds to the one above it, indented by how many are above."""
     blocks, counts = kinds(reports), layers(reports)
     own = {r.short(address): label for r in reports for address, label in r.labels.items()}
-    found = {}
+    labelled_rows = {}
     for name in rows:
         above = grammar.above(name, rows, blocks)
         words = grammar.below(name, above[-1] if above else grammar.first(name))
         text = own.get(name, words.replace(".", " ").replace("_", " "))
         if count := set(counts.get(name, {}).values()):
             text += f" ({count.pop() if len(count) == 1 else 'x N'})"
-        found[name] = _STEP * len(above) + text
-    return found
+        labelled_rows[name] = _STEP * len(above) + text
+    return labelled_rows
 
 
 def layers(reports: Sequence[Report]) -> dict[str, dict[int, str]]:
     """How many layers a block stands for in each of the reports, by their places."""
-    found: dict[str, dict[int, str]] = {}
+    counts: dict[str, dict[int, str]] = {}
     for i, report in enumerate(reports):
         for address, note in report.notes.items():
-            found.setdefault(report.short(address), {})[i] = note
-    return found
+            counts.setdefault(report.short(address), {})[i] = note
+    return counts
 
 
 def layer_rows(
@@ -83,13 +83,13 @@ def layer_rows(
 
 def differing(reports: Sequence[Report]) -> dict[str, dict[int, str]]:
     """Assumptions in which models differ: by name the value of each report, by its place."""
-    found: dict[str, dict[int, tuple[str, str]]] = {}
+    remarked: dict[str, dict[int, tuple[str, str]]] = {}
     for i, report in enumerate(reports):
         for line in report.assumptions:
             if not _is_shared(line, reports) and (match := _NAMED.fullmatch(line)):
-                found.setdefault(match[1], {})[i] = (match[2], match[3] or "")
+                remarked.setdefault(match[1], {})[i] = (match[2], match[3] or "")
     rows = {}
-    for name, values in found.items():
+    for name, values in remarked.items():
         remarks = {remark for _, remark in values.values()}
         common = remarks.pop() if len(remarks) == 1 else ""
         rows[f"{name} ({common})" if common else name] = {
@@ -117,11 +117,11 @@ def _is_shared(line: str, reports: Iterable[Report]) -> bool:
 
 def merged(lists: Sequence[Iterable[str]]) -> list[str]:
     """All items once, each new one after the item that it follows in its own list."""
-    found: list[str] = []
+    merged_items: list[str] = []
     for items in lists:
         place = 0
         for item in items:
-            if item not in found:
-                found.insert(place, item)
-            place = found.index(item) + 1
-    return found
+            if item not in merged_items:
+                merged_items.insert(place, item)
+            place = merged_items.index(item) + 1
+    return merged_items

@@ -13,7 +13,7 @@ _BLOCK = ".block."
 
 def is_arithmetic(text: str) -> bool:
     """Whether a text is more than one address: see :mod:`txcalc.report.expression`."""
-    return not text[:1].isalpha() or any(sign in text for sign in "+*/() \t\n")
+    return not text[:1].isalpha() or any(character in text for character in "+*/() \t\n")
 
 
 def first(address: str) -> str:
@@ -48,8 +48,8 @@ def block(account: str, kind: str) -> str:
 
 def with_kinds(address: str, kinds: Iterable[str]) -> list[str]:
     """An address that leaves out a block's name, with each name put in; none if it has no block."""
-    head, found, tail = f"{address}.".partition(_BLOCK)
-    if not found:
+    head, block, tail = f"{address}.".partition(_BLOCK)
+    if not block:
         return []
     return [f"{head}{_BLOCK}{kind}.{tail}".rstrip(".") for kind in kinds]
 
@@ -57,8 +57,8 @@ def with_kinds(address: str, kinds: Iterable[str]) -> list[str]:
 def short(address: str, kinds: Sequence[str]) -> str:
     """An address as it is written: without the block's name where there is one kind alone."""
     if len(kinds) == 1:
-        head, found, tail = address.partition(f"{_BLOCK}{kinds[0]}")
-        if found:
+        head, block, tail = address.partition(f"{_BLOCK}{kinds[0]}")
+        if block:
             return f"{head}.block{tail}"
     return address
 

@@ -168,15 +168,15 @@ class _Steps:
 
     def below(self, quantity: Quantity) -> list[Quantity]:
         """The nearest figures that a derivation is made of."""
-        found: dict[int, Quantity] = {}
+        nearest: dict[int, Quantity] = {}
         stack = list(reversed(quantity.args))
         while stack:
             node = stack.pop()
             if id(node) in self._figures:
-                found[id(node)] = node
+                nearest[id(node)] = node
             else:
                 stack.extend(reversed(node.args))
-        return list(found.values())
+        return list(nearest.values())
 
 
 def symbols(
@@ -184,19 +184,19 @@ def symbols(
 ) -> list[Symbol]:
     """The legend of a derivation down to ``stop``: its letters in the order of their appearance."""
     printer = printer or Printer(root)
-    found: dict[str, Symbol] = {}
+    letters: dict[str, Symbol] = {}
     for letter in walk(root, stop):
         if isinstance(letter, Letter):
             name = printer.names[id(letter)]
             formula = "" if letter.definition is None else printer.write(letter.definition)[0]
             where = letter.origin or ("its formula" if formula else letter.path or "the question")
-            found.setdefault(
+            letters.setdefault(
                 name,
                 Symbol(
                     name=name, letter=letter, meaning=meaning(letter), formula=formula, where=where
                 ),
             )
-    return list(found.values())
+    return list(letters.values())
 
 
 def meaning(letter: Letter) -> str:
@@ -214,13 +214,13 @@ def meaning(letter: Letter) -> str:
 
 def _legend(steps: _Steps) -> list[Symbol]:
     """The letters that the formulas of the steps are written in, and those that define them."""
-    found: dict[str, Symbol] = {}
+    letters: dict[str, Symbol] = {}
     for step in steps.steps:
         if not step.same_as:
             stop = () if step.is_leaf else steps.below(step.quantity)
             for symbol in symbols(step.quantity, steps.in_letters, stop):
-                found.setdefault(symbol.name, symbol)
-    return list(found.values())
+                letters.setdefault(symbol.name, symbol)
+    return list(letters.values())
 
 
 def _notation(root: Quantity) -> list[str]:
@@ -232,11 +232,11 @@ def _notation(root: Quantity) -> list[str]:
 
 def _sources(root: Quantity) -> list[str]:
     """The papers of the parts whose letters stand in a derivation."""
-    found: dict[str, None] = {}
+    papers: dict[str, None] = {}
     for node in walk(root):
         if not isinstance(node, Letter) or isinstance(node.about, str):
             continue
         part = node.about[0]
         if issubclass(part, Part) and (paper := _PAPER.search(part.__doc__ or "")):
-            found[f"{part.__struct_config__.tag}: {paper.group()}"] = None
-    return list(found)
+            papers[f"{part.__struct_config__.tag}: {paper.group()}"] = None
+    return list(papers)

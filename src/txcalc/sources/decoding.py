@@ -11,7 +11,7 @@ import msgspec
 from txcalc.errors import DescriptionError, nearest
 from txcalc.exact.quantity import LARGEST, Letter, Quantity, const, product
 from txcalc.model.parts.base import Part
-from txcalc.validation import told
+from txcalc.validation import fault
 
 LETTER_NAMES = {"count": "n_layers"}
 """Fields whose letter has another name than they have."""
@@ -33,7 +33,7 @@ class Decoder:
         try:
             decoded = msgspec.convert(tree, kind, dec_hook=_letter)
         except msgspec.ValidationError as error:
-            field, problem = told(error, kind)
+            field, problem = fault(error, kind)
             self.refuse(".".join(p for p in (path, field) if p), problem)
         self.bind(decoded, path)
         return decoded

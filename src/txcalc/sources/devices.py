@@ -14,7 +14,7 @@ from txcalc.errors import OptionError, nearest
 from txcalc.sources import yaml
 from txcalc.sources.bundled import configs
 from txcalc.sources.decoding import Decoder
-from txcalc.validation import told
+from txcalc.validation import fault
 from txcalc.workload.device import Device, Facts, Precision
 
 _DECIMAL = re.compile(r"(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,9})?", re.ASCII)
@@ -86,7 +86,7 @@ class _Reader(Decoder):
         try:
             device = msgspec.convert(fields, Device)
         except msgspec.ValidationError as error:
-            self.refuse(*told(error, Device))
+            self.refuse(*fault(error, Device))
         self._check_texts(device)
         self._check_sources(device)
         self._check_sparse(device)

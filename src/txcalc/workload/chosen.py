@@ -117,10 +117,10 @@ def _weights_base(name: str) -> Format | Scheme | Mix:
             f"{name!r} is a block type of GGUF: name a role with it (ffn={name}), "
             f"or choose a mix of a whole file ({', '.join(_mixes_of(name))})"
         )
-    found = _scheme(name) or mix(name)
-    if found is None:
+    chosen = _scheme(name) or mix(name)
+    if chosen is None:
         raise _unknown(name, [*NUMBERS, *SCHEMES, *_grouped(), *BASES, OWN])
-    return found
+    return chosen
 
 
 def _weights_role(name: str) -> Format:

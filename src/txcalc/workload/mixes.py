@@ -15,7 +15,7 @@ from txcalc.workload.formats import NUMBERS, Format
 from txcalc.workload.gguf import BLOCKS
 
 Tensor = Literal["token_embd", "output", "attn_v", "attn_k", "attn_output", "ffn_down", "other"]
-"""What the rules tell apart; all other matrices are in the mix's own type."""
+"""What the rules distinguish; all other matrices are in the mix's own type."""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,17 +140,17 @@ class Mix(msgspec.Struct, frozen=True):
     def _values(self, layer: int, model: Shape) -> str:
         if model.n_experts == 8:
             return "q8_0"
-        found = self.base
+        type_ = self.base
         match self.name:
             case "Q3_K_M":
-                found = "q5_k" if layer < 2 else "q4_k"
+                type_ = "q5_k" if layer < 2 else "q4_k"
             case "Q3_K_L":
-                found = "q5_k"
+                type_ = "q5_k"
             case "Q4_K_S" if layer < 4:
-                found = "q5_k"
+                type_ = "q5_k"
             case "Q4_K_M" | "Q5_K_M" if _has_more_bits(layer, model.n_layers):
-                found = "q6_k"
-        return "q5_k" if model.is_70b and found in ("q3_k", "q4_k") else found
+                type_ = "q6_k"
+        return "q5_k" if model.is_70b and type_ in ("q3_k", "q4_k") else type_
 
     def _attention_output(self, model: Shape) -> str:
         if model.n_experts == 8 and self.rules.raises_experts:

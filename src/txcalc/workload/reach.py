@@ -233,7 +233,7 @@ def _complete(tokens: Quantity, block: Quantity, most: Quantity | None) -> Quant
 
 
 def _keys(keys: Quantity, size: Quantity | None = None) -> Letter:
-    """The letter for the (mean) number of keys of a query; its window's path tells it apart."""
+    """The letter for the (mean) number of keys of a query; its window's path makes it unique."""
     path = size.path if isinstance(size, Letter) else ""
     return defined("keys", keys, path, "keys that a query attends to, averaged over the pass")
 

@@ -20,5 +20,5 @@ def comments(text: str, ending: str) -> Iterator[Comment]:
     Raises:
         PageError: a page that its format does not allow, or that is too large.
     """
-    found: Iterator[Comment] = import_module(f"{__name__}.{READERS[ending]}").comments(text)
-    return found
+    comments: Iterator[Comment] = import_module(f"{__name__}.{READERS[ending]}").comments(text)
+    return comments

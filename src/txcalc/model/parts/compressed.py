@@ -95,17 +95,17 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
 
         The indexer's sum over heads is elementwise.
         """
-        found: list[Op | Scan] = []
+        ops: list[Op | Scan] = []
         top_k = None
         if self.block is not None and self.indexer is not None:
             top_k = self.indexer.index_top_k
-            found.append(
+            ops.append(
                 Op(name="index_scores", heads=self.indexer.index_heads,
                    d_qk=self.indexer.index_dim, d_v=ZERO, reach=Entries(self.block))
             )  # fmt: skip
         if self.block is not None:
-            found.append(self._scores("entry_scores", Entries(self.block, top_k)))
-        return [*found, self._scores("scores", Window(self.window))]
+            ops.append(self._scores("entry_scores", Entries(self.block, top_k)))
+        return [*ops, self._scores("scores", Window(self.window))]
 
     def _scores(self, name: str, reach: All) -> Op:
         return Op(name=name, heads=self.n_heads, d_qk=self.head_dim, d_v=self.head_dim,

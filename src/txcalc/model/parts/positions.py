@@ -1,4 +1,4 @@
-"""What tells positions apart.  Only learned and relative ones have a table."""
+"""Kinds of positions.  Only learned and relative ones have a table."""
 
 from typing import Annotated
 
