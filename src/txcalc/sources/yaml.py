@@ -73,7 +73,8 @@ def decoded(raw: bytes, name: str) -> Any:
 def places(text: str, list_: str, key: str) -> list[tuple[int, int, int]]:
     """Where the ``key`` of each item of a list stands in a text that :func:`load` reads.
 
-    Line, first character and the one after the last, quotes left out; of an item without it, its line alone.
+    Line, first character and the one after the last, quotes left out; of an item without it, its
+    line alone.
     """
     root: Any = yaml.compose(text, Loader=_LOADER)
     items = next(value for name, value in root.value if name.value == list_)
