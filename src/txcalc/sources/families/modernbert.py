@@ -121,7 +121,14 @@ def _llama(c: Config, windows: dict[str, int | None], layers: list[str] | int, *
 
 
 def gte(c: Config) -> Tree:
-    """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up."""
+    """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up.
+
+    Its own files have the type ``new``.
+    """
+    c.word("layer_norm_type", default="layer_norm", known=("layer_norm",))
+    c.word("position_embedding_type", default="rope", known=("rope",))
+    c.ignore("pack_qkv", "unpad_inputs", "use_memory_efficient_attention", "logn_attention_scale")
+    c.ignore("logn_attention_clip1")
     ffn = {"ffn": glu(c), "tensors": {"down_bias": tensor("bias", "d_model")}}
     return _rotary_bert(c, ffn, "never")
 
