@@ -161,7 +161,7 @@ def hyper_head(c: Config) -> Tree:
     """The weights by which the head reads the streams."""
     streams = c.size("hc_mult", default=4)
     tensors = {
-        "streams": tensor("matmul", streams, streams * c.size("hidden_size")),
+        "streams": tensor("matmul", streams, f"{streams}*d_model"),
         "streams_bias": tensor("bias", streams),
         "streams_scale": tensor("elementwise", 1),
     }

@@ -186,8 +186,8 @@ def neomme(c: Config) -> Tree:
         "partial": True,
     }
     patch = 3 * c.size("patch_size", default=32) ** 2
-    around = layer_norm("patch_norm", patch) | dense("patch_up", 2 * width, patch, bias=False)
-    around |= dense("patch_down", "d_model", 2 * width)
+    around = layer_norm("patch_norm", patch) | dense("patch_up", "2*d_model", patch, bias=False)
+    around |= dense("patch_down", "d_model", "2*d_model")
     around["values"] = lookup(c.size("vocab_size"), part.get("n_kv_heads", heads) * head_dim)
     return encoder(
         c, block, **_ROTARY, embedding_norm="none", tensors=around,
