@@ -119,6 +119,14 @@ def test_a_class_that_no_type_has_is_refused_unless_the_type_is_given(
     assert "change no count" not in ran.err
 
 
+def test_positions_that_a_type_does_not_have_are_named(tmp_path: Path) -> None:
+    """Jina's BERT v2 biases scores by distance (arXiv:2310.19923), by a class of its own."""
+    own = {"architectures": ["JinaBertForMaskedLM"], "position_embedding_type": "alibi"}
+    config = {"model_type": "bert", **BERT["config"], **own}
+    assert "JinaBertForMaskedLM" in ask(config, tmp_path).err
+    assert "'alibi'" in ask(config, tmp_path, "--type", "bert").err
+
+
 def test_a_type_given_that_is_not_known_is_refused(tmp_path: Path) -> None:
     ran = ask(GOOD, tmp_path, "--type", "lama")
     assert (ran.code, ran.out) == (2, "")

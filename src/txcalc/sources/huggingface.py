@@ -8,6 +8,7 @@ from txcalc.errors import DescriptionError
 from txcalc.sources.edits import unshared
 from txcalc.sources.families import family
 from txcalc.sources.families.heads import has_pooler, with_head
+from txcalc.sources.families.mechanisms import with_mechanisms
 from txcalc.sources.files import read_bytes
 from txcalc.sources.harmless import is_harmless
 from txcalc.sources.identity import identify
@@ -52,7 +53,7 @@ def describe(
         pooler=has_pooler(model_type, head),
     )  # fmt: skip
     config.ignore("model_type", "architectures")
-    described = family(model_type)(config)
+    described = with_mechanisms(family(model_type)(config), model_type)
     if head is not None:
         described = with_head(described, config, head)
     notes = [f"type {model_type}, class {known.class_ or f'the usual {known.task} one'}"]
