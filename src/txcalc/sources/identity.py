@@ -8,6 +8,7 @@ from txcalc.errors import DescriptionError, RefusedError, nearest
 from txcalc.sources.families import TYPES, USUAL, alike
 from txcalc.sources.families.classes import Class, of_class, plain
 from txcalc.sources.families.wrappers import WRAPPERS
+from txcalc.sources.foreign import foreign
 from txcalc.sources.other_files import other_file
 from txcalc.sources.readers.config import Task, TaskHead, Tree
 
@@ -40,6 +41,8 @@ def identify(tree: Tree, file: str, type_: str | None) -> Identity:
     stated = tree.get("model_type") or None
     if not isinstance(class_, str) or not isinstance(stated, str | None):
         raise DescriptionError("model_type and architectures have to be names", where=file)
+    if not stated and not class_:
+        stated = foreign(tree)
     if not stated and not class_ and (other := other_file(tree)):
         raise DescriptionError(f"this is {other}", where=file)
     known = of_class(class_)

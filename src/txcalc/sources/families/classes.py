@@ -56,16 +56,20 @@ ENDINGS = (
     Ending("ForTokenClassification", "body", head="tokens"),
     Ending("ModelWithLMHead", "causal"),
     Ending("WithLMHeadModel", "masked"),
+    Ending("LMHeadCustomModel", "causal", ("gpt2",)),
     Ending("LMHeadModel", "causal"),
+    Ending("ModelLM", "masked", ("llada",)),
     Ending("Model", "body"),
 )
 """Of those that fit, the first counts."""
 
 OTHERWISE = {
+    "bailingmoev2": "bailing_moe_v2",
     "hunyuandensev1": "hunyuan_v1_dense",
     "hunyuanmoev1": "hunyuan_v1_moe",
     "inkling": "inkling_text",
     "nemotron35transcribe": "nemo_speechlm",
+    "rw": "RefinedWeb",
     "speech2text": "speech_to_text",
 }
 """Class names without their ending, in lower case, of types that are called otherwise."""

@@ -10,6 +10,8 @@ from txcalc.sources.families.wrappers import WRAPPERS, Wrapper
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.trees import noted, untied
 
+_TEXT = ("text_config", "llm_config", "language_config")
+"""Names of the text model's config."""
 _TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver", "qformer",
            "adaptor", "acoustic_tokenizer_encoder", "semantic_tokenizer_encoder", "semantic_model",
            "diffusion_head", "word_timestamp")  # fmt: skip
@@ -23,7 +25,8 @@ _BESIDE = ("merged_", "image_", "video_", "audio_", "vision_", "vq_", "projector
 def whole(c: Config, wrapper: Wrapper | None = None) -> Tree:
     """The text model of a whole; a class of the text model alone is tied as that one is."""
     wrapper = wrapper or WRAPPERS[c.type]
-    text = c if wrapper.flat and not c.has("text_config") else c.needed("text_config")
+    flat = wrapper.flat and not any(c.has(name) for name in _TEXT)
+    text = c if flat else c.needed(*_TEXT)
     text.assume(**wrapper.gives)
     tree = _described(c, text, wrapper)
     own_class = c.task == "conditional" or (c.class_ != "" and c.class_ == wrapper.own_class)
@@ -62,6 +65,25 @@ def _headed(c: Config, tree: Tree, wrapper: Wrapper, *, own_class: bool) -> Tree
     if wrapper.head in ("either", "both"):
         tied = tied or tree["head"]["tied"]
     return tree | {"head": tree["head"] | {"tied": tied}}
+
+
+def chat(c: Config) -> Tree:
+    """A whole whose only class is called a model, but holds its text model with the head."""
+    c.task = "conditional"
+    c.ignore("select_layer", "template", "use_backbone_lora", "use_llm_lora", "min_dynamic_patch")
+    c.ignore("max_dynamic_patch", "dynamic_image_size", "use_thumbnail", "ps_version", "pad2square")
+    c.ignore("force_image_size")
+    return whole(c, Wrapper("text"))
+
+
+def omni(c: Config) -> Tree:
+    """The text model of a thinker; the talker that speaks its words is left out."""
+    thinker = c.needed("thinker_config")
+    thinker.ignore("model_type", "architectures")
+    thinker.task = "conditional" if c.head is None else c.task
+    c.ignore_all("talker_", "token2wav_", "code2wav_", "enable_", "code_")
+    tree = whole(thinker, WRAPPERS[f"{c.type}_thinker"])
+    return noted(tree, "left out: the talker and what turns its tokens into sound")
 
 
 def text_model(

@@ -1,12 +1,24 @@
-"""DeepSeek-V2 to V4, and models of their shape: A.X, Sarvam."""
+"""DeepSeek-MoE, V2 to V4, and models of their shape: A.X, Sarvam."""
 
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.latent import indexer, latent, latent_decoder
 from txcalc.sources.readers.layers import decoder, grid, kinds, n_layers
-from txcalc.sources.readers.mixtures import routed, unknown_modules
+from txcalc.sources.readers.mixtures import dense_first, routed, sparse, unknown_modules
+from txcalc.sources.readers.modern import modern
+from txcalc.sources.readers.parts import attention
 from txcalc.sources.readers.trees import tensor
+
+
+def deepseek(c: Config) -> Tree:
+    """arXiv:2401.06066: shared and fine-grained experts over multi-head attention."""
+    if not c.has("n_routed_experts"):
+        return modern(c)
+    count = n_layers(c)
+    mixers = {"full": {"attention": attention(c)}}
+    ffn_of = dense_first(c, count, 0)
+    return sparse(c, mixers, ["full"] * count, ffn_of, lambda: routed(c, shared=0))
 
 
 def deepseek_v2(c: Config) -> Tree:
@@ -149,7 +161,7 @@ def hyper_head(c: Config) -> Tree:
     """The weights by which the head reads the streams."""
     streams = c.size("hc_mult", default=4)
     tensors = {
-        "streams": tensor("matmul", streams, streams * c.size("hidden_size")),
+        "streams": tensor("matmul", streams, f"{streams}*d_model"),
         "streams_bias": tensor("bias", streams),
         "streams_scale": tensor("elementwise", 1),
     }

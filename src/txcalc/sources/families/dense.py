@@ -6,11 +6,11 @@ from math import isqrt
 
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.latent import latent
-from txcalc.sources.readers.layers import uniform
+from txcalc.sources.readers.layers import decoder, n_layers, uniform
 from txcalc.sources.readers.modern import modern
 from txcalc.sources.readers.parts import attention, biased, glu, mha, plain, window
 from txcalc.sources.readers.refusals import refuse_flags, refuse_other_head_dim, refuse_uneven_heads
-from txcalc.sources.readers.trees import noted, tensor, untied
+from txcalc.sources.readers.trees import dense, given, noted, tensor, untied
 
 _QKV = ["q", "k", "v"]
 
@@ -103,6 +103,52 @@ def minicpm3(c: Config) -> Tree:
         c.refuse("hidden_size", f"{d_model} is no multiple of {heads} num_attention_heads")
     part = latent(c, q_default=768, v_default=d_model // heads)
     return uniform(c, {"norm": "rms", "attention": part, "ffn": glu(c, bias="mlp_bias")}, tied=True)
+
+
+def minicpm(c: Config) -> Tree:
+    """arXiv:2404.06395: Llama's shapes, tied; multipliers of embedding, residuals and logits."""
+    if c.count("num_experts", default=0):
+        c.unsupported("a mixture of experts (num_experts) of type 'minicpm'")
+    return modern(c, tied=True)
+
+
+def baichuan(c: Config) -> Tree:
+    """arXiv:2309.10305: Llama's shapes; 7B rotates, 13B has ALiBi, by the code of each.
+
+    No key says which; only the class of the first 7B has a name of its own.
+    """
+    tree = modern(c, bias=False)
+    if c.class_.startswith("BaiChuan"):
+        tree["layers"]["positions"] = {"kind": "rotary"}
+    return tree | given(context=tree.get("context") or c.maybe("model_max_length"))
+
+
+def telechat(c: Config) -> Tree:
+    """arXiv:2401.03804: biases where attention and FFN end, and nowhere else."""
+    refuse_flags(c, "embed_layernorm")
+    c.ignore("logn", "flash_attn", "n_inner", "training_seqlen", "base_seqlen")
+    block = {
+        "norm": "rms",
+        "attention": mha(c.size("n_head"), c.maybe("num_key_value_heads"), bias=["o"]),
+        "ffn": glu(c, width="ffn_hidden_size"),
+        "tensors": {"down_bias": tensor("bias", "d_model")},
+    }
+    count = n_layers(c, "n_layer", "num_hidden_layers")
+    return decoder(c, {"decoder": block}, count, tied=False, limit=("seq_length",))
+
+
+def yuan(c: Config) -> Tree:
+    """arXiv:2311.15786: two convolutions of two taps before queries and keys.
+
+    They keep the last inputs, which no part describes.
+    """
+    narrow = c.size("hidden_size") // 2
+    tensors = dense("filter_down", narrow, "2*d_model") | dense("filter_up", "d_model", 2 * narrow)
+    tensors["filter_norm"] = tensor("norm", "d_model")
+    c.ignore("use_loss_mask", "causal_mask", "reset_position_ids", "reset_attention_mask")
+    block = {"norm": "rms", "attention": attention(c), "ffn": glu(c), "partial": True}
+    limit = ("model_max_length", "max_position_embeddings")
+    return uniform(c, block | {"tensors": tensors}, tied=True, limit=limit)
 
 
 def moshi(c: Config) -> Tree:

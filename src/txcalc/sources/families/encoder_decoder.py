@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from txcalc.errors import nearest
@@ -79,9 +80,19 @@ def _half(c: Config, task: Any, field: str) -> Tree:
 def _in_numbers(tensors: Tree, sizes: dict[str, int]) -> Tree:
     """Tensors whose letters of the whole model have become numbers."""
     return {
-        name: row | {"dims": [sizes.get(size, size) for size in row["dims"]]}
+        name: row | {"dims": [_in_number(size, sizes) for size in row["dims"]]}
         for name, row in tensors.items()
     }
+
+
+def _in_number(size: int | str, sizes: dict[str, int]) -> int | str:
+    """A size, or a product of sizes, some of which are letters of the whole model."""
+    if isinstance(size, int):
+        return size
+    factors = [sizes.get(word, word) for word in size.split("*")]
+    numbers = prod(int(f) for f in factors if str(f).isdigit())
+    letters = [str(f) for f in factors if not str(f).isdigit()]
+    return "*".join([*([] if numbers == 1 else [str(numbers)]), *letters]) if letters else numbers
 
 
 def _joined(c: Config, block: Tree) -> Tree:

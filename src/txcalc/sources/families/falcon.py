@@ -14,7 +14,11 @@ _LAYERS = ("num_hidden_layers", "n_layer")
 
 
 def falcon(c: Config) -> Tree:
-    """arXiv:2311.16867: one KV head, or with the new architecture as many as the file says."""
+    """arXiv:2311.16867: one KV head, or with the new architecture as many as the file says.
+
+    Its first files had types of their own: RefinedWeb, which is the new architecture, and
+    RefinedWebModel.
+    """
     c.only("causal", "body")
     c.ignore("apply_residual_connection_post_layernorm")
     bias, width = c.flag("bias", default=False), c.size(*_WIDTH)
@@ -50,7 +54,7 @@ def _norms(c: Config) -> str:
 
 
 def _new(c: Config) -> bool:
-    return c.flag("new_decoder_architecture", default=False)
+    return c.flag("new_decoder_architecture", default=c.type == "RefinedWeb")
 
 
 def falcon_h1(c: Config) -> Tree:

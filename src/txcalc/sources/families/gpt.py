@@ -16,8 +16,15 @@ _LIMIT = ("n_positions", "max_position_embeddings")
 
 
 def gpt2(c: Config) -> Tree:
-    """Radford et al. 2019: learned positions, norms before each sub-layer and after the last."""
-    attend = mha(c.size(*_HEADS), bias=True)
+    """Radford et al. 2019: learned positions, norms before each sub-layer and after the last.
+
+    SantaCoder's class (arXiv:2301.03988) may share one KV head.
+    """
+    kinds, usual = ("multihead", "multiquery"), "multihead"
+    if "Custom" in c.class_ and not c.has("attention_head_type"):
+        c.refuse("attention_head_type", "missing, but the class needs it")
+    shared = c.word("attention_head_type", default=usual, known=kinds) == "multiquery"
+    attend = mha(c.size(*_HEADS), 1 if shared else None, bias=True)
     block = {"norm": "layer", "attention": attend, "ffn": _wide(c, "n_inner")}
     return _learned(c, block | idle_cross_attention(c), tied=True)
 
@@ -108,6 +115,20 @@ def gptj(c: Config) -> Tree:
         "norm": "layer",
         "placement": "parallel",
         "attention": mha(c.size(*_HEADS)),
+        "ffn": _wide(c, "n_inner"),
+    }
+    return _rotary(c, {"decoder": block}, n_layers(c, *_LAYERS), head_bias=True, limit=_LIMIT)
+
+
+def mixformer(c: Config) -> Tree:
+    """arXiv:2309.05463 in its first files: Phi by GPT-2's keys."""
+    if c.has("img_processor"):
+        c.unsupported("img_processor of this type")
+    c.ignore("flash_rotary", "fused_dense", "flash_attn", "embd_layer", "architecture")
+    block = {
+        "norm": "layer",
+        "placement": "parallel",
+        "attention": mha(c.size(*_HEADS), c.maybe("n_head_kv"), bias=True),
         "ffn": _wide(c, "n_inner"),
     }
     return _rotary(c, {"decoder": block}, n_layers(c, *_LAYERS), head_bias=True, limit=_LIMIT)

@@ -204,6 +204,6 @@ def _dynamic(c: Config, kv_heads: int, kv_width: int) -> Tree:
 def _gates(c: Config, rank: int) -> Tree:
     """What the messages of q, k, v and the FFN are kept and let through by."""
     return {
-        "gate_down": tensor("matmul", rank, 2 * c.size("hidden_size"), copies=4),
+        "gate_down": tensor("matmul", rank, "2*d_model", copies=4),
         "gate_up": tensor("matmul", "d_model", rank, copies=8),
     }

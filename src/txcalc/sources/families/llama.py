@@ -40,6 +40,11 @@ def internlm3(c: Config) -> Tree:
     return _llama(c, kv_default=2, head_dim=128, bias=bias, ffn=glu(c, bias=bias))
 
 
+def internlm(c: Config) -> Tree:
+    """arXiv:2403.17297, and InternLM before it: one flag for the biases of q, k, v and o."""
+    return modern(c, bias=c.flag("bias", default=True))
+
+
 def cwm(c: Config) -> Tree:
     """arXiv:2510.02387: a window in three of four layers, the first of them without."""
     keys = window(c, 8192)

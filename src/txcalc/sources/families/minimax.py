@@ -15,6 +15,7 @@ from txcalc.sources.readers.mixtures import (
     sparse,
 )
 from txcalc.sources.readers.parts import attention, glu, window
+from txcalc.sources.readers.refusals import refuse_false, refuse_flags
 from txcalc.sources.readers.state_spaces import DELTA
 from txcalc.sources.readers.trees import noted
 
@@ -80,6 +81,9 @@ def minimax_m3(c: Config) -> Tree:
         "sparse": {"attention": attend | {"indexer": _indexer(c, inner)}},
     }
     listed = None if inner is None else inner.flags("sparse_attention_freq")
+    if inner is not None:
+        refuse_false(inner, "use_sparse_attention")
+        inner.ignore("sparse_disable_index_value")
     if listed is not None and len(listed) < count:
         c.refuse("sparse_attention_config", f"{len(listed)} entries for {count} layers")
     mixer_of = kinds(c, count, lambda i: "sparse" if listed and listed[i] else "full", known=_KINDS)
@@ -90,12 +94,17 @@ def minimax_m3(c: Config) -> Tree:
         c, count, lambda i: "moe" if every[i] else "dense", key="mlp_layer_types", known=FFN
     )
     c.ignore("dense_intermediate_size", "shared_intermediate_size", "index_local_blocks")
+    c.ignore("qk_norm_type", "use_gemma_norm", "use_routing_bias", "first_k_dense_replace")
+    refuse_flags(c, "attention_output_gate")
+    refuse_false(c, "use_qk_norm")
     moe = partial(
         mixture, c, n_experts=LOCAL, top_k_default=4, width=["intermediate_size"], shared=1,
         d_shared=c.size("shared_intermediate_size", default=3072), router_bias="buffer",
     )  # fmt: skip
     dense = partial(glu, c, width="dense_intermediate_size")
-    return sparse(c, mixers, mixer_of, ffn_of, moe, dense=dense)
+    tree = sparse(c, mixers, mixer_of, ffn_of, moe, dense=dense)
+    modules = [c.count(key, default=0) for key in ("num_mtp_modules", "num_nextn_predict_layers")]
+    return noted(tree, UNKNOWN_MODULES if any(modules) else None)
 
 
 def _indexer(c: Config, inner: Config | None) -> Tree:

@@ -121,7 +121,14 @@ def _llama(c: Config, windows: dict[str, int | None], layers: list[str] | int, *
 
 
 def gte(c: Config) -> Tree:
-    """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up."""
+    """arXiv:2407.19669: norms after each sub-layer, biases but of the gate and the way up.
+
+    Its own files have the type ``new``.
+    """
+    c.word("layer_norm_type", default="layer_norm", known=("layer_norm",))
+    c.word("position_embedding_type", default="rope", known=("rope",))
+    c.ignore("pack_qkv", "unpad_inputs", "use_memory_efficient_attention", "logn_attention_scale")
+    c.ignore("logn_attention_clip1")
     ffn = {"ffn": glu(c), "tensors": {"down_bias": tensor("bias", "d_model")}}
     return _rotary_bert(c, ffn, "never")
 
@@ -179,8 +186,8 @@ def neomme(c: Config) -> Tree:
         "partial": True,
     }
     patch = 3 * c.size("patch_size", default=32) ** 2
-    around = layer_norm("patch_norm", patch) | dense("patch_up", 2 * width, patch, bias=False)
-    around |= dense("patch_down", "d_model", 2 * width)
+    around = layer_norm("patch_norm", patch) | dense("patch_up", "2*d_model", patch, bias=False)
+    around |= dense("patch_down", "d_model", "2*d_model")
     around["values"] = lookup(c.size("vocab_size"), part.get("n_kv_heads", heads) * head_dim)
     return encoder(
         c, block, **_ROTARY, embedding_norm="none", tensors=around,

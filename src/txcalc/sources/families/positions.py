@@ -13,32 +13,36 @@ from typing import Any
 from txcalc.sources.readers.config import Config, Tree
 
 _WHOLE = """
-afmoe apertus apertus1p5_text arcee aria_text axk1 axk2 beam bitnet cohere cohere2 cohere2_moe
-cwm dbrx deepseek_v2 deepseek_v3 deepseek_v32 diffllama doge dots1 emu3_text_model ernie4_5
-ernie4_5_moe eurobert exaone exaone4 exaone_moe falcon_h1 flex_olmo flint gemma gemma2
-gemma3_text gemma3n_text glm_moe_dsa gpt_oss granite granite_swa granitemoe granitemoe_swa
-granitemoeshared helium hrm_text hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4 hy_v4_vl_text
-hyperclovax internlm3 iquestcoder jais2 jetmoe kimi_k2 kimi_k25 lfm2 lfm2_moe llama
-llama4_text longcat_flash minicpm3 ministral ministral3 mistral mixtral mllama_text_model
-modernbert modernbert-decoder moshi nanochat olmo olmo2 olmo3 olmoe paddleocr_vl_text phimoe
-qwen2 qwen2_5_omni_text qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe
-qwen3_omni_moe_text qwen3_vl_moe_text qwen3_vl_text sarvam_mla seed_oss smollm3 starcoder2
-vaultgemma voxtral_realtime_text youtu
+Yi afmoe apertus apertus1p5_text arcee aria_text axk1 axk2 beam bitnet cohere cohere2 cohere2_moe
+cwm dbrx deepseek deepseek-inference deepseek_v2 deepseek_v3 deepseek_v32 diffllama doge dots1
+emu3_text_model ernie4_5 ernie4_5_moe eurobert exaone exaone4 exaone_moe falcon_h1 flex_olmo flint
+gemma gemma2 gemma3_text gemma3n_text glm_moe_dsa gpt_oss granite granite_swa granitemoe
+granitemoe_swa granitemoeshared helium hrm_text hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4
+hy_v4_vl_text hyperclovax internlm internlm2 internlm3 iquestcoder jais2 jetmoe kimi_k2 kimi_k25
+lfm2 lfm2_moe llama llama4_text longcat_flash meta-params mimo minicpm minicpm3 ministral
+ministral3 mistral mistral-params mixtral mllama_text_model modernbert modernbert-decoder moshi
+nanochat olmo olmo2 olmo3 olmoe paddleocr_vl_text phimoe qwen qwen2 qwen2_5_omni_text
+qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text
+qwen3_vl_text sarvam_mla seed_oss smollm3 starcoder2 telechat vaultgemma voxtral_realtime_text
+youtu yuan
 """
 """Types that rotate all channels of a head, or those of a latent's rotary key."""
 
 _PARTS = {
-    "bamba": "0.5", "glm": "0.5", "glm4": "0.5", "glm4_moe": "0.5", "glm4_moe_lite": "1",
-    "glm4v_moe_text": "0.5", "glm4v_text": "1", "glm_ocr_text": "1", "gpt_neox": "0.25",
-    "gpt_neox_japanese": "1", "mellum": "1", "mimo_v2_flash": "0.334", "nemotron": "0.5",
-    "persimmon": "0.5", "phi": "0.5", "phi3": "1", "phi4_multimodal": "1", "qwen3_5": "0.25",
-    "qwen3_5_moe": "0.25", "qwen3_5_moe_text": "0.25", "qwen3_5_text": "0.25",
-    "qwen3_next": "0.25", "recurrent_gemma": "0.5", "solar_open": "1", "stablelm": "0.25",
-    "zaya": "0.5",
+    "bailing_moe": "1", "bailing_moe_v2": "1", "bamba": "0.5", "glm": "0.5", "glm4": "0.5",
+    "glm4_moe": "0.5", "glm4_moe_lite": "1", "glm4v_moe_text": "0.5", "glm4v_text": "1",
+    "glm_ocr_text": "1", "gpt_neox": "0.25", "gpt_neox_japanese": "1", "mellum": "1",
+    "mimo_v2_flash": "0.334", "nemotron": "0.5", "persimmon": "0.5", "phi": "0.5", "phi3": "1",
+    "phi4_multimodal": "1", "qwen3_5": "0.25", "qwen3_5_moe": "0.25", "qwen3_5_moe_text":
+    "0.25", "qwen3_5_text": "0.25", "qwen3_next": "0.25", "recurrent_gemma": "0.5",
+    "solar_open": "1", "stablelm": "0.25", "zaya": "0.5",
 }  # fmt: skip
 """Types that rotate a share of each head, and the share where the file states none."""
 
-_CHANNELS = {"codegen": 64, "gptj": 64, "minimax_m2": 64, "minimax_m3_vl_text": 64}
+_CHANNELS = {
+    "codegen": 64, "gptj": 64, "minimax_m2": 64, "minimax_m3": 64, "minimax_m3_vl_text": 64,
+    "mixformer-sequential": 32, "phi-msft": 32,
+}  # fmt: skip
 """Types whose files state so many channels, and how many where they do not."""
 
 _SHARE = ("partial_rotary_factor", "rotary_pct", "rope_pct")

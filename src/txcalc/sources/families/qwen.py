@@ -1,4 +1,4 @@
-"""Qwen 2 and 3, dense and with experts, and what took their shape: Mellum, Kolibri, Lara."""
+"""Qwen 1 to 3, dense and with experts, and what took their shape: Mellum, Kolibri, Lara."""
 
 from __future__ import annotations
 
@@ -17,10 +17,48 @@ from txcalc.sources.readers.mixtures import (
     unknown_modules,
 )
 from txcalc.sources.readers.modern import modern
-from txcalc.sources.readers.parts import attention, attentions, biased, window
-from txcalc.sources.readers.refusals import refuse_other_head_dim, refuse_uneven_heads
+from txcalc.sources.readers.parts import attention, attentions, biased, mha, window
+from txcalc.sources.readers.refusals import (
+    refuse_false,
+    refuse_other_head_dim,
+    refuse_uneven_heads,
+)
+from txcalc.sources.readers.trees import tensor
 
 _QKV = ["q", "k", "v"]
+
+
+def qwen(c: Config) -> Tree:
+    """arXiv:2309.16609: biases on q, k and v, whatever no_bias says; gate and up share one width.
+
+    The width stated is that of both together.
+    """
+    refuse_false(c, "no_bias")
+    both = c.size("intermediate_size")
+    if both % 2:
+        c.refuse("intermediate_size", f"{both} is odd, but it is gate and up together")
+    heads, width = c.size("num_attention_heads"), c.size("kv_channels", default=128)
+    block = {
+        "norm": "rms",
+        "attention": mha(heads, head_dim=width, bias=_QKV),
+        "ffn": {"kind": "glu", "d_ff": both // 2},
+    }
+    c.ignore("seq_length", "max_position_embeddings", "use_dynamic_ntk", "use_logn_attn")
+    limit = "max_position_embeddings" if c.has("max_position_embeddings") else "seq_length"
+    return decoder(c, {"decoder": block}, n_layers(c), tied=False, limit=(limit,))
+
+
+def mimo(c: Config) -> Tree:
+    """arXiv:2505.07608: Qwen 2, and layers that predict further tokens over its table and head."""
+    refuse_false(c, "attention_bias")
+    tree, modules = _qwen2(c), c.count("num_nextn_predict_layers", default=0)
+    if not modules:
+        return tree
+    norms = ("token_norm", "hidden_norm", "final_norm")
+    tensors = {"project": tensor("matmul", "d_model", "2*d_model")}
+    tensors |= {name: tensor("norm", "d_model") for name in norms}
+    block = next(iter(tree["blocks"]))
+    return tree | {"mtp": {"n_modules": modules, "block": block, "tensors": tensors}}
 
 
 def qwen2(c: Config) -> Tree:

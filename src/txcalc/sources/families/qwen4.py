@@ -36,7 +36,7 @@ def qwen4_exp_text(c: Config) -> Tree:
     c.ignore("number_of_conv_states", "output_gate_type", "seed", "split_ngram_parts")
     layers = full_layers(c, n_layers(c), _KNOWN)
     n_streams, rank = c.stated("hc_count", 4), c.stated("hc_lowrank", 320)
-    wide = n_streams * c.size("hidden_size")
+    wide = f"{n_streams}*d_model"
     fields: Tree = {"norm": "none", "ffn": experts(c, 10)}
     inject = {"inject": tensor("matmul", n_streams, wide)}
     hyper = {
@@ -56,7 +56,7 @@ def qwen4_exp_text(c: Config) -> Tree:
     return decoder(c, blocks, layers, tied=False, final_norm="none", tensors=last)
 
 
-def _mixer(wide: int, rank: int) -> Tree:
+def _mixer(wide: str, rank: int) -> Tree:
     """What reads one stream out of all."""
     return {
         "norm": tensor("norm", wide),
@@ -99,7 +99,7 @@ def _ngram_heads(c: Config) -> int:
     return (c.stated("ngram_size", 3) - 1) * c.stated("heads_per_ngram", 8)
 
 
-def _ngrams(c: Config, rows: int, wide: int) -> Tree:
+def _ngrams(c: Config, rows: int, wide: str) -> Tree:
     d_embed, heads = c.size("ple_embed_dim", default=c.size("hidden_size")), _ngram_heads(c)
     if not heads or d_embed % heads:
         c.refuse("ple_embed_dim", f"{d_embed} is no multiple of {heads} heads of n-grams")

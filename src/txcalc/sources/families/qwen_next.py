@@ -94,5 +94,5 @@ def _with_mtp(c: Config, tree: Tree) -> Tree:
         return noted(tree, "left out: the multi-token-prediction layers")
     norms = ("hidden_norm", "embedding_norm", "norm")
     tensors: Tree = {name: tensor("norm", "d_model") for name in norms}
-    tensors["project"] = tensor("matmul", "d_model", 2 * tree["d_model"])
+    tensors["project"] = tensor("matmul", "d_model", "2*d_model")
     return tree | {"mtp": {"n_modules": 1, "block": "full", "tensors": tensors}}

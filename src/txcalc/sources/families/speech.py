@@ -54,7 +54,7 @@ def speech_to_text(c: Config) -> Tree:
     stem: Tree = {}
     for i, width in enumerate(taps):
         last = i == len(taps) - 1
-        outputs = 2 * c.size("d_model", "hidden_size") if last else middle
+        outputs = "2*d_model" if last else middle
         stem |= _conv(f"conv{i + 1}", outputs, channels, taps=width, each=2 ** (len(taps) - 1 - i))
         channels = middle // 2
 
@@ -102,8 +102,8 @@ def moonshine(c: Config) -> Tree:
 
     stem = {
         **_conv("conv1", "d_model", 1, taps=127, each=6, bias=False),
-        **_conv("conv2", 2 * d_model, "d_model", taps=7, each=2),
-        **_conv("conv3", "d_model", 2 * d_model, taps=3),
+        **_conv("conv2", "2*d_model", "d_model", taps=7, each=2),
+        **_conv("conv3", "d_model", "2*d_model", taps=3),
         "groupnorm": tensor("norm", "d_model"),
         "groupnorm_bias": tensor("norm", "d_model"),
     }

@@ -84,6 +84,7 @@ WRAPPERS = {
     "instructblipvideo": Wrapper("text", "opt"),
     "internvl": Wrapper("tied", "qwen2"),
     "janus": Wrapper("tied", "llama"),
+    "kimi_vl": Wrapper("text", "deepseek_v3"),
     "lfm2_vl": Wrapper("tied", "lfm2"),
     "lfm3_vl": Wrapper("tied", "lfm3"),
     "lighton_ocr": Wrapper("tied", "qwen3"),

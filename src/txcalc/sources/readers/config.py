@@ -77,6 +77,7 @@ class Config:
         self._path = path
         self.usual: Mapping[str, int] = {}
         self.assumed: dict[str, int] = {}
+        self._names: Mapping[str, str] = {}
         self._read: set[str] = set()
         self._inner: list[Config] = []
 
@@ -195,7 +196,17 @@ class Config:
         self._read.add(name)
         return self._tree.get(name)
 
-    def assume(self, **values: int) -> None:
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Makes keys of another format readable by a family's names for them.
+
+        ``names`` maps those to the file's own, which errors and legends speak of.
+        """
+        self._names = {name: own for name, own in names.items() if own in self._tree}
+        own = set(self._names.values())
+        rest = {name: value for name, value in self._tree.items() if name not in own}
+        self._tree = rest | {name: self._tree[own] for name, own in self._names.items()}
+
+    def assume(self, **values: int | None) -> None:
         """Gives keys that are left out the defaults of the surrounding config."""
         assumed = {name: value for name, value in values.items() if name not in self._tree}
         self._tree = {**self._tree, **assumed}
@@ -233,6 +244,7 @@ class Config:
 
     def at(self, name: str) -> str:
         """The path of a key."""
+        name = self._names.get(name, name)
         return f"{self._path}.{name}" if self._path else name
 
     def _one(self, names: tuple[str, ...], convert: Callable[[str, Any], T]) -> T | None:

@@ -165,7 +165,7 @@ def modules(c: Config, blocks: Mapping[str, Tree], kind: Tree) -> Tree:
         "embedding": tensor("lookup", "vocab", "d_model"),
         "embedding_norm": tensor("norm", "d_model"),
         "hidden_norm": tensor("norm", "d_model"),
-        "project": tensor("matmul", "d_model", 2 * c.size("hidden_size")),
+        "project": tensor("matmul", "d_model", "2*d_model"),
         "final_norm": tensor("norm", "d_model"),
         "head": tensor("matmul", "vocab", "d_model"),
     }

@@ -87,9 +87,10 @@ def without_encoder(block: Tree, d_model: int, source: int | None = None) -> Tre
     head_dim = cross.get("head_dim") or d_model // cross["n_heads"]
     queries = cross["n_heads"] * head_dim
     keys = cross.get("n_kv_heads", cross["n_heads"]) * head_dim
-    source = source or d_model
-    shapes = {"q": (queries, d_model), "k": (keys, source), "v": (keys, source)}
-    shapes["o"] = (d_model, queries)
+    read = source or "d_model"
+    shapes: dict[str, tuple[int | str, int | str]] = {
+        "q": (queries, "d_model"), "k": (keys, read), "v": (keys, read), "o": ("d_model", queries),
+    }  # fmt: skip
     biased = cross.get("bias", False)
     tensors: Tree = {}
     for name, shape in shapes.items():
