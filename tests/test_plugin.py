@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,10 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from tests.support.pages import ABOUT, TOTAL
+from txcalc.claims.pages import ENDINGS
+
 ROOT = Path(__file__).resolve().parent.parent
-TOTAL = "<!-- txcalc: gpt2-small params.total -->"
 PAGE = f"# 124M{TOTAL}\n\nand 125M{TOTAL}\n\nnone{TOTAL}\n"
 CLAIMS = "claims:\n- {id: total, model: toy, claim: params.total, value: '329,600'}\n"
 
@@ -63,6 +67,18 @@ def test_only_what_the_command_line_names_is_collected(folder: Path) -> None:
     assert "claims.yaml::total PASSED" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("page.rst", f"124M\n\n.. {ABOUT}\n"), ("page.tex", f"124M % {ABOUT}\n"),
+     ("page.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": f"124M{TOTAL}"}]}))],
+)  # fmt: skip
+def test_pages_of_every_format_can_be_named(name: str, text: str, folder: Path) -> None:
+    (folder / name).write_text(text, "utf-8")
+    ran = pytest_in(folder, name)
+    assert ran.returncode == 0, ran.stdout
+    assert "1 passed" in ran.stdout
+
+
 def test_one_claim_can_be_asked_for(folder: Path) -> None:
     ran = pytest_in(folder, "page.md::line 1")
     assert ran.returncode == 0, ran.stdout
@@ -71,7 +87,10 @@ def test_one_claim_can_be_asked_for(folder: Path) -> None:
 
 def test_the_hooks_call_commands_that_there_are() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
-    assert [hook["entry"] for hook in hooks] == ["txcalc check", "txcalc check --write"]
+    assert [hook["entry"] for hook in hooks] == ["txcalc check -q", "txcalc check --write"]
+    for hook in hooks:
+        read = [ending for ending in ENDINGS if re.search(hook["files"], f"claims{ending}")]
+        assert read == list(ENDINGS)
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     assert action["runs"]["using"] == "composite"
     assert any(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from txcalc.claims.checking import holds
 from txcalc.claims.claim import Claim
-from txcalc.claims.written import WrittenError, above, below, read, write
+from txcalc.claims.written import WrittenError, above, below, read_number, restyled
 from txcalc.errors import OptionError
 
 
@@ -40,7 +40,7 @@ def claim(value: str, relation: str = "rounds", tolerance: str = "") -> Claim:
     ],
 )  # fmt: skip
 def test_what_a_number_is_worth(text: str, counted: str, value: Fraction) -> None:
-    assert read(text, counted).value == value
+    assert read_number(text, counted).value == value
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_a_number_is_worth(text: str, counted: str, value: Fraction) -> Non
 )  # fmt: skip
 def test_what_is_no_number_or_does_not_fit(text: str, counted: str, told: str) -> None:
     with pytest.raises(WrittenError, match=told.replace("(", r"\(")):
-        read(text, counted)
+        read_number(text, counted)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_no_number_or_does_not_fit(text: str, counted: str, told: str) -
     ],
 )  # fmt: skip
 def test_rounds(text: str, value: Fraction, agrees: bool) -> None:
-    assert holds(claim(text), read(text, ""), Fraction(value)) is agrees
+    assert holds(claim(text), read_number(text, ""), Fraction(value)) is agrees
 
 
 @pytest.mark.parametrize(
@@ -86,20 +86,20 @@ def test_rounds(text: str, value: Fraction, agrees: bool) -> None:
     ],
 )  # fmt: skip
 def test_other_relations(relation: str, text: str, value: Fraction, agrees: bool) -> None:
-    assert holds(claim(text, relation), read(text, ""), Fraction(value)) is agrees
+    assert holds(claim(text, relation), read_number(text, ""), Fraction(value)) is agrees
 
 
 def test_within() -> None:
-    assert holds(claim("3x", "within", "2%"), read("3x", ""), Fraction(305, 100))
-    assert not holds(claim("3x", "within", "1%"), read("3x", ""), Fraction(305, 100))
+    assert holds(claim("3x", "within", "2%"), read_number("3x", ""), Fraction(305, 100))
+    assert not holds(claim("3x", "within", "1%"), read_number("3x", ""), Fraction(305, 100))
     edge = claim("4", "within", "25%")
-    assert holds(edge, read("4", ""), Fraction(5))
-    assert holds(edge, read("4", ""), Fraction(3))
-    assert not holds(edge, read("4", ""), Fraction(5001, 1000))
-    assert not holds(edge, read("4", ""), Fraction(2999, 1000))
+    assert holds(edge, read_number("4", ""), Fraction(5))
+    assert holds(edge, read_number("4", ""), Fraction(3))
+    assert not holds(edge, read_number("4", ""), Fraction(5001, 1000))
+    assert not holds(edge, read_number("4", ""), Fraction(2999, 1000))
     for share in ("0%", "100%", "1.5"):
         with pytest.raises(OptionError, match="a share of the number"):
-            holds(claim("4", "within", share), read("4", ""), Fraction(4))
+            holds(claim("4", "within", share), read_number("4", ""), Fraction(4))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_within() -> None:
 def test_a_fresh_number_keeps_its_style(
     text: str, counted: str, value: Fraction, fresh: str
 ) -> None:
-    assert write(read(text, counted), Fraction(value)) == fresh
+    assert restyled(read_number(text, counted), Fraction(value)) == fresh
 
 
 @given(
@@ -130,10 +130,10 @@ def test_a_fresh_number_keeps_its_style(
 )
 def test_what_is_written_holds_when_read_again(value: Fraction, style: str) -> None:
     counted = "bytes" if "iB" in style else ""
-    fresh = write(read(style, counted), value)
-    assert holds(claim(fresh), read(fresh, counted), value)
-    assert write(read(fresh, counted), value) == fresh
+    fresh = restyled(read_number(style, counted), value)
+    assert holds(claim(fresh), read_number(fresh, counted), value)
+    assert restyled(read_number(fresh, counted), value) == fresh
     for relation, rounding in (("over", below), ("under", above)):
         if "/" not in style:
-            bound = write(read(style, counted), value, rounding)
-            assert holds(claim(bound, relation), read(bound, counted), value)
+            bound = restyled(read_number(style, counted), value, rounding)
+            assert holds(claim(bound, relation), read_number(bound, counted), value)

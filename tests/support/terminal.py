@@ -21,6 +21,11 @@ class _Terminal(io.TextIOWrapper):
 
 def shown(*arguments: object, columns: int) -> str:
     """The text of ``txcalc ARGUMENTS`` in so many columns, without its colours."""
+    return _STYLE.sub("", coloured(*arguments, columns=columns))
+
+
+def coloured(*arguments: object, columns: int = 80, ends_with: int = 0) -> str:
+    """The same with its colours, of a command that may fail."""
     out = _Terminal(io.BytesIO(), "utf-8", newline="")
     environment = {"COLUMNS": str(columns), "TERM": "xterm"}
     argv = ["txcalc", *map(str, arguments)]
@@ -35,8 +40,8 @@ def shown(*arguments: object, columns: int) -> str:
             main()
         except SystemExit as end:
             code = end.code
-    assert not code, err.getvalue()
+    assert (code or 0) == ends_with, err.getvalue()
     out.flush()
     buffer = out.buffer
     assert isinstance(buffer, io.BytesIO)
-    return _STYLE.sub("", buffer.getvalue().decode("utf-8"))
+    return buffer.getvalue().decode("utf-8")

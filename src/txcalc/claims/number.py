@@ -20,6 +20,9 @@ _AT_END = re.compile(
     r"(?<![0-9A-Za-z_.,/^'’])(?<![0-9]\{,\})(?<![0-9]\\,)"
     rf"(?P<number>{NUMBER})(?P<word> ?[A-Za-z/]+)?\s?$"
 )
+_PARTED = re.compile(r"(?<=[0-9}])\$(?=(?:\s|~|\\[, ])?[A-Za-z%]+\s?$)")
+"""The end of maths between a number and its unit."""
+
 _MATHS = re.compile(r"(?:\$\$?|\\\)|\\\])\s?$")
 _BEGUN_MATHS = re.compile(r"(?:\$\$?|\\\(|\\\[)\s?$")
 _SIGN = re.compile(
@@ -31,11 +34,11 @@ _ARROW = re.compile(r"[-—–=~|]+>")
 _TOKEN = re.compile(r"(?P<text>[^\s|]*[0-9][^\s|]*)\s?$")
 _JOINED = re.compile(r"[0-9A-Za-z)\]][-+−–]$|±\s?$")
 _EARLIER = re.compile(
-    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—−±~/x×]|to|or)?\s?$"
+    r"(?<![0-9A-Za-z_.,-])(?P<number>[0-9](?:[\w.,%]*[\w%])?)\s?(?:[-–—−±~/x×]|to|or|\\[a-z]+)?\s?$"
 )
 _MARKUP = re.compile(
-    r"(?:[*_~`$}|\s.,;:!?]|\\[)\]\\]|\\hline|</?[A-Za-z][^<>]*>"
-    r"|\]\((?:[^()]|\([^()]*\))*+\)|\]\[[^\]]*\])*+"
+    r"(?:[*_~`$}|\s.,;:!?]|\\[)\]\\]|\\hline|%(?=\r?\n)|</?[A-Za-z][^<>]*>"
+    r"|(?<=\n)(?P<title>[^\w\s])(?P=title)+(?=\r?\n)|\]\((?:[^()]|\([^()]*\))*+\)|\]\[[^\]]*\])*+"
 )
 """What may stand in the source between a number and its comment."""
 
@@ -73,7 +76,7 @@ def number_before(comment: Comment) -> Number:
 def _shown(before: str) -> tuple[str, str]:
     """The number that ends a text, and the sign before it."""
     is_cut = len(before) > _REACH
-    before = _MATHS.sub("", before[-_REACH:])
+    before = _PARTED.sub("", _MATHS.sub("", before[-_REACH:]))
     found = _AT_END.search(before)
     token = _TOKEN.search(before)
     if found is None or (is_cut and found.start() == 0):

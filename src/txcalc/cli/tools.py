@@ -60,7 +60,9 @@ def devices(
     from txcalc.render.devices import devices_json, devices_table
     from txcalc.sources.devices import all_devices
 
-    listed = [d for d in all_devices() if not having or any(text in d.name for text in having)]
+    listed = [
+        d for d in all_devices() if not having or any(text.lower() in d.name for text in having)
+    ]
     if not listed:
         raise OptionError(f"no bundled device has {' or '.join(having or [])} in its name")
     emit(devices_json(listed) if fmt == "json" else devices_table(listed), [])

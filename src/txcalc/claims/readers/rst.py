@@ -99,11 +99,12 @@ class _Reader:
         explicit = None if self._in_paragraph else _EXPLICIT.match(line)
         if explicit:
             directive = _DIRECTIVE.match(explicit["rest"] or "")
+            self._paragraph = []
             if directive is None or directive["name"] in _LITERAL:
                 self._literal_below = indent
                 return
             line = directive["shown"] or ""
-        if explicit or not self._in_paragraph:
+        if not self._in_paragraph:
             self._paragraph = []
         self._in_paragraph = bool(line)
         if not _ADORNMENT.match(line):

@@ -44,7 +44,9 @@ def comments(text: str) -> Iterator[Comment]:
                 body=line[claim.end() :], before=_as_seen("".join(before)),
             )  # fmt: skip
             before.clear()
-        elif begun := _VERBATIM.search(shown):
+        elif line[len(shown) :].strip("% "):  # another comment, in which numbers may stand too
+            before.clear()
+        if begun := _VERBATIM.search(shown):
             verbatim_to = f"\\end{{{begun[1]}}}"
         if "\\end{document}" in shown:
             return
