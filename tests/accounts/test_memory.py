@@ -33,6 +33,7 @@ def memory(name: str, **question: Any) -> dict[str, int | Fraction]:
     }
 
 
+@cache
 def divided(name: str) -> list[tuple[Question, dict[str, int | Fraction]]]:
     """The layouts that a model can have, and what its GPUs hold in each."""
     each = []

@@ -2,233 +2,90 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
-from txcalc.accounts.gpu import NOTHING, Gpu
-from txcalc.accounts.memory import ENGINE, LAYOUT
+from txcalc.accounts.budget import Budget
+from txcalc.accounts.memory import ENGINE, LAYOUT, beyond
 from txcalc.accounts.setting import Setting
 from txcalc.errors import OptionError, RefusedError, TxcalcError
-from txcalc.exact.quantity import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Letter,
-    Quantity,
-    ceil_div,
-    const,
-    exact,
-    most,
-    product,
-    total,
-)
-from txcalc.exact.search import NeverError
-from txcalc.exact.solve import first
 from txcalc.model.model import Model
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Bar, Figures, Report
-from txcalc.workload.passes import Workload
-from txcalc.workload.question import Question, positive
+from txcalc.workload.question import Question
 
-GIB = 2**30
 CONVENTIONS = [
-    "budget: what is left on each GPU for caches; of several stages the one that holds fewest",
-    "tokens = budget / bytes that one token writes; context: the longest that N requests may have",
-    "an engine's activations and graphs are not derived: --overhead (2 to 7 GiB in public logs)",
+    "of several stages the one that holds fewest; tokens = budget / bytes that one token writes",
+    "an engine's activations and graphs are not derived: --overhead (2.1 to 7.4 GiB in logs)",
 ]
-_LABELS = {
-    "fit.memory": "memory of each GPU",
-    "fit.available": "x utilisation",
-    "fit.loaded": "- weights, tables and modules",
-    "fit.overhead": "- overhead",
-    "fit.budget": "= budget for the cache",
-    "fit.needed": "the requests need",
-    "fit.sequence": "one request",
-    "fit.missing": "missing on each GPU",
-    "fit.sequences": "requests at ctx",
-    "fit.tokens": "tokens in the cache",
-    "fit.context": "longest context",
-    "fit.engine.blocks": "the engine's blocks",
-    "fit.engine.tokens": "the engine's tokens",
-    "fit.engine.sequences": "the engine's requests at ctx",
+_RULES = {
+    "none": "the architecture's bound: no engine holds more",
+    "vllm": "vllm: whole blocks, one of them null; a window holds a step's tokens too; "
+    "layers of several kinds have pages of the largest",
+    "sglang": "sglang: whole pages, a spare one beyond the pool; "
+    "layers of several kinds have pages of the largest",
+    "llamacpp": "llamacpp: cells in multiples of 256; a window holds a ubatch too; "
+    "the token table stays on the host",
 }
+"""Why an engine's figures differ from the bound."""
 _WAYS = ("fp8-channel", "awq-g128")
 """Schemes of weights that are tried where the requests do not fit."""
+_MOST = 1024
+"""GPUs that are tried at most."""
 
 
 def report(model: Model, question: Question) -> Report:
     """Sequences, tokens and context that fit, and what is missing for the requests.
 
     Raises:
-        OptionError: neither a device nor a memory for the cache, or a count that is not the
-            layout's.
-        RefusedError: a model whose sequences keep nothing that grows.
+        OptionError: neither a device nor a memory for the cache, or options that contradict
+            each other.
+        RefusedError: a model whose sequences keep nothing.
     """
     question = _on_device(question)
     setting = Setting(model, question)
     setting.refuse_partial()
     setting.refuse_encoder_only("fit")
-    fits = [_Fit(setting, stage) for stage in range(question.pp)]
-    tightest = min(fits, key=lambda fit: fit.sequences.value)
-    figures = tightest.figures()
+    figures, tightest = _fitted(model, question)
+    workload = tightest.workload
+    labels = _labels(question)
     return Report(
         title="fit",
         figures=figures,
-        shown=[address for address in _LABELS if address in figures],
-        labels=_LABELS,
-        lead=tightest.verdict() + _ways(setting, tightest),
+        shown=[address for address in labels if address in figures],
+        labels=labels,
+        lead=[_verdict(question, figures, tightest), *_ways(model, question, figures)],
         bars=[Bar("budget", figures["fit.budget"]), Bar("needed", figures["fit.needed"])],
         assumptions=[
-            *kvcache.assumptions(setting, tightest.workload),
+            *kvcache.assumptions(setting, workload),
             weights.in_format(model, question),
             f"{question.layout.gpus.value} GPUs",
             f"engine {question.engine}",
         ],
-        conventions=CONVENTIONS,
+        conventions=[*CONVENTIONS, _RULES[question.engine]],
         warnings=[
             *weights.warnings(model, question),
-            *setting.warnings(tightest.workload.ctx),
-            *_too_long(setting, tightest.workload),
+            *beyond(setting, workload.ctx, workload.source),
         ],
     )
 
 
-class _Fit:
-    """One stage: what a GPU of it has for caches, and what fits there."""
-
-    def __init__(self, setting: Setting, stage: int) -> None:
-        self._setting, self._stage = setting, stage
-        self._question = setting.question
-        self.workload = setting.workload("decode")
-        self._one = Gpu(setting, self.workload, stage)
-        self._groups = self._question.layout.dp
-
-    @cached_property
-    def requests(self) -> Quantity:
-        """Requests of each data-parallel group."""
-        asked = positive("requests", self._question.requests)
-        return asked if self._groups.value == 1 else ceil_div(asked, self._groups)
-
-    @cached_property
-    def available(self) -> Quantity:
-        """Memory of the device that may be used."""
-        device = self._question.device
-        assert device is not None
-        memory = Letter(device.memory, "memory", unit="bytes", about="memory of one GPU")
-        share = Letter(self._question.utilised, "utilisation", about="share of it that is used")
-        return product(memory, share) // ONE
-
-    @cached_property
-    def budget(self) -> Quantity:
-        """Bytes for caches on each GPU; none where the weights alone do not fit."""
-        if self._question.kv_memory is not None:
-            bytes_ = exact(Fraction(self._question.kv_memory) * GIB)
-            return Letter(bytes_, "kv_memory", unit="bytes", about="memory for the cache")
-        left = total((self.available, *map(_negative, (self._one.loaded, self.overhead))), "bytes")
-        return most(left, NOTHING)
-
-    @property
-    def overhead(self) -> Quantity:
-        """Bytes that an engine takes beside."""
-        bytes_ = exact(Fraction(self._question.overhead) * GIB)
-        return Letter(bytes_, "overhead", unit="bytes", about="what an engine takes beside")
-
-    @cached_property
-    def sequence(self) -> Quantity:
-        """Bytes of one request at ctx on each GPU."""
-        return _of_sequences(self._one)
-
-    @cached_property
-    def sequences(self) -> Quantity:
-        """Requests at ctx that fit, of all groups."""
-        if not self.sequence.value:
-            name = self._setting.model.name
-            raise RefusedError(f"{name}: no fit: no token adds to what a sequence keeps")
-        return product(self._groups, self.budget // self.sequence)
-
-    @cached_property
-    def context(self) -> Quantity | None:
-        """The longest context of the requests; None where any length fits."""
-
-        def sides(ctx: Letter) -> tuple[Quantity, Quantity]:
-            longer = Gpu(self._setting, self._setting.workload("decode", ctx), self._stage)
-            need = product(self.requests, _of_sequences(longer))
-            return need, self.budget // ONE + const(1, "bytes")
-
-        try:
-            return first("ctx", sides, "context in tokens") - ONE
-        except NeverError:
-            return None
-
-    def figures(self) -> Figures:
-        """Every figure of the account."""
-        needed = product(self.requests, self.sequence)
-        figures: Figures = {}
-        if self._question.kv_memory is None:
-            figures |= {"fit.available": self.available, "fit.loaded": self._one.loaded,
-                        "fit.overhead": self.overhead}  # fmt: skip
-        figures |= {
-            "fit.budget": self.budget,
-            "fit.needed": needed,
-            "fit.sequence": self.sequence,
-            "fit.missing": most(needed - self.budget, NOTHING),
-            "fit.sequences": self.sequences,
-            "fit.tokens": self._tokens(self.budget),
-        }
-        if self.context is not None:
-            figures["fit.context"] = self.context
-        return figures | self._engine()
-
-    def verdict(self) -> list[str]:
-        """The answer in a sentence."""
-        fit, ctx = self.sequences.value, self.workload.ctx.value
-        asked = self._question.requests
-        if asked <= fit:
-            return [f"{asked:,} requests of {ctx:,} tokens fit; {fit:,} would."]
-        short = product(self.requests, self.sequence) - self.budget
-        answer = f"{asked:,} requests of {ctx:,} tokens do NOT fit"
-        return [f"{answer}: {binary(short.value)} short on each GPU. {fit:,} fit."]
-
-    def _tokens(self, budget: Quantity) -> Quantity:
-        """Tokens whose caches a budget holds in the long run."""
-        return budget // self._one.token if self._one.token.value else ZERO
-
-    def _engine(self) -> Figures:
-        """The pool of an engine that allocates in blocks."""
-        engine = self._question.serving
-        if engine.name not in ("vllm", "sglang") or not self._one.page.value:
-            return {}
-        block = product(engine.block, self._one.page)
-        blocks = self.budget // block
-        of_one = ceil_div(self.sequence, block)
-        usable = most(blocks - ONE, ZERO)  # one null block, or a spare page
-        return {
-            "fit.engine.blocks": blocks,
-            "fit.engine.tokens": product(blocks, engine.block),
-            "fit.engine.sequences": product(self._groups, usable // of_one),
-        }
-
-
-def _negative(quantity: Quantity) -> Quantity:
-    return product(MINUS_ONE, quantity)
-
-
-def _of_sequences(held: Gpu) -> Quantity:
-    return total((*held.cache.values(), held.fixed), "bytes")
-
-
 def _on_device(question: Question) -> Question:
-    """The question about one sequence, with ``--count`` alone as a tensor-parallel group.
-
-    Raises:
-        OptionError: no memory is stated, or a count that is not the layout's.
-    """
+    """The question about one sequence, with ``--count`` alone as a tensor-parallel group."""
     if question.device is None and question.kv_memory is None:
         raise OptionError("fit needs a --device, or --kv-memory GiB of each GPU for the cache")
+    if question.kv_memory is not None:
+        beside = {"device": question.device, "utilisation": question.utilisation}
+        beside["overhead"] = question.overhead if question.overhead != "0" else None
+        for name, value in beside.items():
+            if value is not None:
+                raise OptionError(
+                    f"--kv-memory is what is left for the cache: --{name} cannot stand beside it"
+                )
     question = msgspec.structs.replace(question, batch=1)
     if question.count is None:
         return question
@@ -236,37 +93,133 @@ def _on_device(question: Question) -> Question:
         question = msgspec.structs.replace(question, tp=question.count)
     gpus = question.layout.gpus.value
     if gpus != question.count:
-        raise OptionError(f"--count {question.count}, but the layout has {gpus} GPUs")
+        raise OptionError(
+            f"--count {question.count}, but the layout has {gpus} GPUs: tp x pp x dp = count"
+        )
     return question
 
 
-def _ways(setting: Setting, fit: _Fit) -> list[str]:
+def _fitted(model: Model, question: Question) -> tuple[Figures, Budget]:
+    """All figures, the least of all stages each, and the stage that holds fewest requests."""
+    stages = [Budget(model, question, stage) for stage in range(question.pp)]
+    answers = [(stage, stage.answers()) for stage in stages]
+    holding = [(stage, of_stage) for stage, of_stage in answers if of_stage]
+    if not holding:
+        raise RefusedError(f"{model.name}: no fit: its sequences keep nothing between steps")
+    tightest, _ = min(
+        holding, key=lambda each: (each[1]["fit.sequences"].value, -each[0].missing.value)
+    )
+    figures = tightest.subtraction()
+    for name in dict.fromkeys(name for _, of_stage in holding for name in of_stage):
+        each = (of_stage[name] for _, of_stage in holding if name in of_stage)
+        figures[name] = min(each, key=lambda quantity: quantity.value)
+    figures["fit.missing"] = max((s.missing for s in stages), key=lambda missing: missing.value)
+    return figures, tightest
+
+
+def _labels(question: Question) -> dict[str, str]:
+    """What the rows are called, in their order."""
+    device, engine = question.device, question.engine
+    seen = "nominal" if device is not None and device.nominal else "as a program sees it"
+    return {
+        "fit.memory": f"memory of each GPU, {seen}",
+        "fit.available": f"x utilisation {float(question.utilised):g}",
+        "fit.loaded": "- weights, RoPE tables, modules",
+        "fit.overhead": "- overhead (--overhead)",
+        "fit.budget": "= budget for the cache",
+        "fit.needed": f"  for {_requests(question.requests)}",
+        "fit.sequence": "  one request",
+        "fit.token": "  one token",
+        "fit.missing": "missing on each GPU",
+        "fit.sequences": "requests at ctx",
+        "fit.engine.sequences": f"  in {engine}",
+        "fit.tokens": "tokens in the cache",
+        "fit.engine.tokens": f"  in {engine}",
+        "fit.engine.blocks": f"  blocks of {question.block_size}",
+        "fit.context": f"longest context of {_requests(question.requests)}",
+        "fit.engine.context": f"  in {engine}",
+    }
+
+
+def _verdict(question: Question, figures: Figures, tightest: Budget) -> str:
+    """The answer in a sentence."""
+    asked = f"{_requests(question.requests)} of {tightest.workload.ctx.value:,} tokens"
+    fit, missing = _fitting(question, figures), figures["fit.missing"].value
+    verb = "fits" if question.requests == 1 else "fit"
+    if not missing:
+        return f"{asked} {verb}; {fit} would."
+    if tightest.left.value < 0:
+        short = binary(-tightest.left.value)
+        return f"The weights alone do NOT fit: {short} short on each GPU; {binary(missing)} in all."
+    verb = "does" if question.requests == 1 else "do"
+    return f"{asked} {verb} NOT fit: {binary(missing)} short on each GPU. {fit} fit."
+
+
+def _fitting(question: Question, figures: Figures) -> str:
+    """How many requests fit, and how many the engine has blocks for."""
+    bound, engine = figures["fit.sequences"], figures.get("fit.engine.sequences")
+    if engine is None or engine.value == bound.value:
+        return f"{bound.value:,}"
+    return f"{bound.value:,} ({engine.value:,} in {question.engine})"
+
+
+def _ways(model: Model, question: Question, figures: Figures) -> list[str]:
     """What would make the requests fit, each with its number."""
-    question = setting.question
-    if question.requests <= fit.sequences.value or question.device is None:
+    if not figures["fit.missing"].value:
         return []
-    changes = [{"weights": scheme} for scheme in _WAYS]
-    ways = []
-    for change in changes:
-        try:
-            other = _Fit(Setting(setting.model, msgspec.structs.replace(question, **change)), 0)
-            options = " ".join(f"--{name} {value}" for name, value in change.items())
-            ways.append(f"with {options}: {other.sequences.value:,} requests")
-        except TxcalcError:
-            continue
-    if fit.context is not None and fit.context.value:
-        ways.append(f"with a context of at most {decimal(fit.context.value)} tokens: all of them")
-    return ways
+    lines = []
+    if question.device is not None:
+        for scheme in _WAYS:
+            lines += _way(model, question, f"--weights {scheme}", {"weights": scheme})
+        lines += _more_gpus(model, question)
+    context = figures.get("fit.context")
+    if context is not None and context.value:
+        lines.append(f"with a context of at most {decimal(context.value)} tokens: all of them")
+    return lines
 
 
-def _too_long(setting: Setting, workload: Workload) -> list[str]:
-    """A warning where the context is beyond the model's own."""
-    own = setting.model.context
-    if own is None or workload.ctx.value <= own.value:
+def _more_gpus(model: Model, question: Question) -> Sequence[str]:
+    """Twice the GPUs, or as many times as it takes."""
+    lines: list[str] = []
+    for tp in _doubled(question.tp):
+        word = f"--count {tp}" if question.count == question.tp else f"--tp {tp}"
+        tried = _way(model, question, word, {"tp": tp, "count": None})
+        if not tried:
+            break
+        lines = tried
+        if _holds(model, msgspec.structs.replace(question, tp=tp, count=None)):
+            break
+    return lines
+
+
+def _doubled(tp: int) -> Iterator[int]:
+    while tp < _MOST:
+        tp *= 2
+        yield tp
+
+
+def _holds(model: Model, question: Question) -> bool:
+    return not _fitted(model, question)[0]["fit.missing"].value
+
+
+def _way(model: Model, question: Question, words: str, change: dict[str, Any]) -> list[str]:
+    """What fits with other options; nothing where the model cannot have them."""
+    try:
+        changed = msgspec.structs.replace(question, **change)
+        figures, _ = _fitted(model, changed)
+    except TxcalcError:
         return []
-    return [
-        f"{setting.model.name}: ctx {workload.ctx.value:,} is beyond its own context, {own.value:,}"
-    ]
+    context = figures.get("fit.context")
+    longest = (
+        ""
+        if context is None or not context.value
+        else f", or {decimal(context.value)} tokens for all"
+    )
+    return [f"with {words}: {_fitting(changed, figures)} fit{longest}"]
+
+
+def _requests(number: int) -> str:
+    return f"{number:,} request{'s' if number > 1 else ''}"
 
 
 ACCOUNT = Account(

@@ -6,7 +6,7 @@ from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.gpu import Gpu
 from txcalc.accounts.setting import Setting
-from txcalc.exact.quantity import ONE, Quantity, product, total
+from txcalc.exact.quantity import ONE, Letter, Quantity, product, total
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Bar, Figures, Report
@@ -68,7 +68,7 @@ def report(model: Model, question: Question) -> Report:
         conventions=CONVENTIONS,
         warnings=[
             *weights.warnings(model, question),
-            *setting.warnings(workload.ctx, workload.source),
+            *beyond(setting, workload.ctx, workload.source),
         ],
     )
 
@@ -107,6 +107,14 @@ def _in_total(stages: list[Gpu], setting: Setting) -> Figures:
         name: total((figures[name] for figures in each if name in figures), "bytes")
         for name in names
     }
+
+
+def beyond(setting: Setting, ctx: Letter, source: Letter) -> list[str]:
+    """Warnings where a length is beyond learned positions or beyond the model's own context."""
+    learned, own = setting.warnings(ctx, source), setting.model.context
+    if learned or own is None or ctx.value <= own.value:
+        return learned
+    return [f"{setting.model.name}: ctx {ctx.value:,} is beyond its own context, {own.value:,}"]
 
 
 def _layout(question: Question) -> str:

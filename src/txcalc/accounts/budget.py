@@ -1,0 +1,163 @@
+"""What a GPU of one stage has left for caches, and what fits there."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+import msgspec
+
+from txcalc.accounts.gpu import NOTHING, Gpu
+from txcalc.accounts.setting import Setting
+from txcalc.exact.quantity import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    Letter,
+    Quantity,
+    ceil_div,
+    const,
+    exact,
+    most,
+    product,
+    total,
+)
+from txcalc.exact.search import NeverError
+from txcalc.exact.solve import first
+from txcalc.model.model import Model
+from txcalc.report.report import Figures
+from txcalc.workload.question import Question, positive
+
+GIB = 2**30
+
+
+class Budget:
+    """One stage: what a GPU of it has for caches, by the architecture and as an engine allocates.
+
+    The weights are those that the engine loads; ``bound`` is the architecture's cache.
+    """
+
+    def __init__(self, model: Model, question: Question, stage: int) -> None:
+        self._question, self._stage = question, stage
+        self._setting = Setting(model, question)
+        self._bare = Setting(model, msgspec.structs.replace(question, engine="none"))
+        self.workload = self._setting.workload("decode")
+        self.engine = Gpu(self._setting, self.workload, stage)
+        self.bound = Gpu(self._bare, self.workload, stage)
+
+    @cached_property
+    def requests(self) -> Quantity:
+        """Requests of each data-parallel group."""
+        asked, groups = positive("requests", self._question.requests), self._question.layout.dp
+        return asked if groups.value == 1 else ceil_div(asked, groups)
+
+    @cached_property
+    def memory(self) -> Quantity:
+        """Bytes of the device."""
+        device = self._question.device
+        assert device is not None
+        return Letter(device.memory, "memory", unit="bytes", about="memory of one GPU")
+
+    @cached_property
+    def available(self) -> Quantity:
+        """Bytes of it that may be used."""
+        share = Letter(self._question.utilised, "utilisation", about="share of it that is used")
+        return product(self.memory, share) // ONE
+
+    @property
+    def overhead(self) -> Quantity:
+        """Bytes that an engine takes beside."""
+        bytes_ = exact(Fraction(self._question.overhead) * GIB)
+        return Letter(bytes_, "overhead", unit="bytes", about="what an engine takes beside")
+
+    @cached_property
+    def left(self) -> Quantity:
+        """Bytes for caches; less than none where the weights alone do not fit."""
+        if self._question.kv_memory is not None:
+            bytes_ = exact(Fraction(self._question.kv_memory) * GIB)
+            return Letter(bytes_, "kv_memory", unit="bytes", about="memory for the cache")
+        taken = (product(MINUS_ONE, each) for each in (self.engine.loaded, self.overhead))
+        return total((self.available, *taken), "bytes")
+
+    @cached_property
+    def budget(self) -> Quantity:
+        """Bytes for caches."""
+        return self.left if self._question.kv_memory is not None else most(self.left, NOTHING)
+
+    @cached_property
+    def missing(self) -> Quantity:
+        """Bytes that the weights and the caches of the requests need beyond what there is."""
+        return most(self.needed - self.left, NOTHING)
+
+    @cached_property
+    def needed(self) -> Quantity:
+        """Bytes of the requests' caches."""
+        return product(self.requests, self.bound.sequence)
+
+    def subtraction(self) -> Figures:
+        """How the budget comes about, and what stands against it."""
+        figures: Figures = {}
+        if self._question.kv_memory is None:
+            figures = {
+                "fit.memory": self.memory // ONE,
+                "fit.available": self.available,
+                "fit.loaded": self.engine.loaded,
+                "fit.overhead": self.overhead,
+            }
+        return figures | {
+            "fit.budget": self.budget,
+            "fit.needed": self.needed,
+            "fit.sequence": self.bound.sequence,
+            "fit.token": self.bound.token,
+            "fit.missing": self.missing,
+        }
+
+    def answers(self) -> Figures:
+        """Requests of all groups at ctx, tokens, and the longest context of the requests."""
+        one = self.bound.sequence
+        if not one.value:
+            return {}
+        token = self.bound.token
+        figures: Figures = {
+            "fit.sequences": self._in_all_groups(self.budget // one),
+            "fit.tokens": self.budget // token if token.value else ZERO,
+        }
+        figures |= self._longest("fit.context", self._bare, ONE, self.budget // ONE)
+        return figures | self._of_engine()
+
+    def _of_engine(self) -> Figures:
+        """The same of an engine that allocates in blocks or cells."""
+        serving, dcp = self._question.serving, self._question.layout.dcp
+        context = "fit.engine.context"
+        if serving.name == "none" or not self.engine.page.value:
+            return {}
+        if serving.name == "llamacpp":
+            fitting = self.budget // self.engine.sequence
+            figures: Figures = {"fit.engine.sequences": self._in_all_groups(fitting)}
+            return figures | self._longest(context, self._setting, ONE, self.budget // ONE)
+        block = product(serving.block, dcp, self.engine.page)
+        blocks = self.budget // block
+        usable = most(blocks - serving.null_blocks, ZERO)
+        return {
+            "fit.engine.blocks": blocks,
+            "fit.engine.tokens": product(blocks, serving.block, dcp),
+            "fit.engine.sequences": self._in_all_groups(
+                usable // ceil_div(self.engine.sequence, block)
+            ),
+        } | self._longest(context, self._setting, block, usable)
+
+    def _in_all_groups(self, fitting: Quantity) -> Quantity:
+        return product(self._question.layout.dp, fitting)
+
+    def _longest(self, name: str, setting: Setting, piece: Quantity, pieces: Quantity) -> Figures:
+        """The longest context of the requests in so many pieces; none where any length fits."""
+
+        def sides(ctx: Letter) -> tuple[Quantity, Quantity]:
+            longer = Gpu(setting, setting.workload("decode", ctx), self._stage).sequence
+            each = longer if piece is ONE else ceil_div(longer, piece)
+            return product(self.requests, each), pieces + const(1, pieces.unit)
+
+        try:
+            return {name: first("ctx", sides, "context in tokens") - ONE}
+        except NeverError:
+            return {}

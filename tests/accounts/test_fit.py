@@ -1,0 +1,178 @@
+"""What fits on GPUs: proved by what one more would need, and by public figures."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.support.running import answer, find, named, report, run, told
+from txcalc.accounts.fit import ACCOUNT
+from txcalc.sources.devices import load_device
+from txcalc.workload.question import Question
+
+GIB = 2**30
+MODELS = ("llama-3.1-8b", "gemma-2-9b", "deepseek-v2-lite", "qwen3.5-27b", "nemotron-h-56b")
+"""One dense, one with windows, one with latents, two with fixed states."""
+
+named = cache(named)
+device = cache(load_device)
+
+
+def fit(name: str, **question: Any) -> dict[str, int | Fraction]:
+    figures = report("fit", named(name), **{"dtype": "bf16"} | question).figures
+    return {address.removeprefix("fit."): quantity.value for address, quantity in figures.items()}
+
+
+def lead(name: str, **question: Any) -> list[str]:
+    return ACCOUNT.make(named(name), Question(**{"dtype": "bf16"} | question)).lead
+
+
+def needed(name: str, ctx: int, **question: Any) -> int | Fraction:
+    """Bytes of one sequence's cache."""
+    return find(named(name), "kvcache.sequence", dtype="bf16", ctx=ctx, **question)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("ctx", [1, 1000, 8192])
+def test_one_more_would_not_fit(name: str, ctx: int) -> None:
+    held = fit(name, kv_memory="5.25", ctx=ctx, requests=2)
+    budget = Fraction("5.25") * GIB
+    assert held["budget"] == budget
+    assert held["sequences"] == budget // needed(name, ctx)
+    longest = int(held["context"])
+    assert 2 * needed(name, longest) <= budget < 2 * needed(name, longest + 1)
+    assert held["missing"] == max(0, 2 * needed(name, ctx) - budget)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_more_memory_never_fits_fewer(name: str) -> None:
+    for engine in ("none", "vllm", "sglang", "llamacpp"):
+        each = [
+            fit(name, kv_memory=f"{sixteenths / 16}", ctx=3000, requests=3, engine=engine)
+            for sixteenths in range(1, 60, 7)
+        ]
+        for address in each[-1]:
+            if address.removeprefix("engine.") in ("sequences", "tokens", "context", "blocks"):
+                held = [figures[address] for figures in each]
+                assert held == sorted(held), address
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_longer_context_never_fits_more(name: str) -> None:
+    for engine in ("vllm", "llamacpp"):
+        each = [fit(name, kv_memory="4", ctx=n, engine=engine) for n in (1, 100, 5000, 9000, 40000)]
+        for address in ("sequences", "engine.sequences"):
+            held = [figures[address] for figures in each]
+            assert held == sorted(held, reverse=True), address
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "llamacpp"])
+def test_an_engine_never_holds_more_than_the_bound(name: str, engine: str) -> None:
+    held = fit(name, kv_memory="3.3", ctx=5000, requests=2, engine=engine)
+    for address, value in held.items():
+        bound = held.get(address.removeprefix("engine."))
+        assert bound is None or value <= bound, address
+
+
+def test_the_budget_is_a_subtraction() -> None:
+    held = fit("llama-3.1-70b", device=device("h100-sxm"), count=4, overhead="3.5", engine="vllm")
+    assert held["available"] == Fraction("79.18") * GIB * Fraction(9, 10) // 1
+    assert held["overhead"] == Fraction("3.5") * GIB
+    assert held["budget"] == held["available"] - held["loaded"] - held["overhead"]
+
+
+def test_weights_that_do_not_fit_are_missing_too() -> None:
+    held = fit("llama-3.1-70b", device=device("l4"), ctx=1024, requests=2)
+    weights = find(named("llama-3.1-70b"), "weights.bytes", dtype="bf16")
+    assert (held["budget"], held["sequences"], held["context"]) == (0, 0, 0)
+    caches = 2 * needed("llama-3.1-70b", 1024)
+    assert held["missing"] == weights + caches - held["available"]
+    assert "The weights alone do NOT fit" in lead("llama-3.1-70b", device=device("l4"))[0]
+
+
+def test_groups_have_requests_of_their_own() -> None:
+    one = fit("llama-3.1-8b", kv_memory="4", ctx=4096, requests=3)
+    two = fit("llama-3.1-8b", kv_memory="4", ctx=4096, requests=6, dp=2)
+    assert two["sequences"] == 2 * one["sequences"]
+    assert two["context"] == one["context"]
+
+
+def test_the_stage_with_most_layers_binds() -> None:
+    # github.com/vllm-project/vllm/pull/20665: 14 and 13 layers of a latent of 512 + 64.
+    held = fit("deepseek-v2-lite", kv_memory="12.13", pp=2, stages="14,13", engine="vllm")
+    assert held["tokens"] == Fraction("12.13") * GIB // (14 * 576 * 2)
+
+
+def test_a_null_block_takes_from_the_requests_alone() -> None:
+    # 16 tokens x 131,072 bytes = 2 MiB a block: 512 in 1 GiB, as vLLM prints; 511 for requests.
+    asked = {"kv_memory": "1", "ctx": 16}
+    vllm, sglang = (fit("llama-3.1-8b", **asked, engine=name) for name in ("vllm", "sglang"))
+    assert (vllm["engine.blocks"], vllm["engine.tokens"]) == (512, 8192)
+    assert (vllm["engine.sequences"], sglang["engine.sequences"]) == (511, 512)
+
+
+def test_not_fitting_is_an_answer() -> None:
+    asked = ("llama-3.1-70b", "fit.sequences", "--device", "l4", "--exact")
+    assert answer("get", *asked) == "0\n"
+    assert run("fit", "llama-3.1-70b", "--device", "l4").code == 0
+
+
+def test_the_ways_out_hold_what_they_say() -> None:
+    asked: dict[str, Any] = {"device": device("h100-sxm"), "count": 4, "ctx": 32768, "kv": "fp8"}
+    verdict, *ways = lead("llama-3.1-70b", **asked, requests=40, engine="vllm")
+    assert verdict.startswith("40 requests of 32,768 tokens do NOT fit: ")
+    changes = ({"weights": "fp8-channel"}, {"weights": "awq-g128"}, {"count": 8})
+    for way, change in zip(ways, changes, strict=False):
+        held = fit("llama-3.1-70b", **asked | change, requests=40, engine="vllm")
+        (option, value), *_ = change.items()
+        assert way == (
+            f"with --{option} {value}: {held['sequences']} fit, "
+            f"or {held['context']:,} tokens for all"
+        )
+    longest = fit("llama-3.1-70b", **asked, requests=40, engine="vllm")["context"]
+    assert ways[3:] == [f"with a context of at most {longest:,} tokens: all of them"]
+    fitting = lead("llama-3.1-70b", **asked | {"ctx": int(longest)}, requests=40, engine="vllm")
+    assert fitting[0].startswith("40 requests")
+    assert " fit; " in fitting[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--device", "h100-sxn"], "did you mean 'h100-sxm'"),
+        ([], "fit needs a --device, or --kv-memory"),
+        (["--device", "l4", "--count", 3, "--tp", 2], "--count 3, but the layout has 2 GPUs"),
+        (["--device", "l4", "--utilisation", 0], "a share above 0, at most 1"),
+        (["--device", "l4", "--utilisation", "1.01"], "a share above 0, at most 1"),
+        (["--device", "l4", "--utilisation", "most"], "plain decimals"),
+        (["--device", "l4", "--overhead=-1"], "plain decimals"),
+        (["--device", "l4", "--kv-memory", 2], "--device cannot stand beside it"),
+        (["--kv-memory", 2, "--overhead", 1], "--overhead cannot stand beside it"),
+        (["--kv-memory", 2, "--utilisation", "0.5"], "--utilisation cannot stand beside it"),
+        (["--device", "l4", "--requests", 0], "--requests 0: a whole number from 1"),
+        (["--device", "l4", "--stages", "16,16"], "2 stages, but --pp 1"),
+        (["--device", "l4", "--tp", 4, "--dcp", 3], "take a divisor of it"),
+    ],
+)
+def test_contradictory_options(words: list[object], said: str) -> None:
+    ran = run("fit", "llama-3.1-8b", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_heads_that_do_not_divide() -> None:
+    why = told(lambda: fit("phi-4", device=device("h100-sxm"), count=4))
+    assert "n_kv_heads 10 cannot be divided by 4 GPUs: 1, 2, 5, 10" in why
+
+
+@pytest.mark.parametrize("command", ["memory", "fit"])
+def test_a_context_beyond_the_models_own(command: str) -> None:
+    device = ("--device", "h200") if command == "fit" else ()
+    ran = run(command, "llama-3.1-8b", *device, "--ctx", 131073)
+    assert ran.code == 0
+    assert "ctx 131,073 is beyond its own context, 131,072" in ran.err
+    assert "beyond" not in run(command, "llama-3.1-8b", *device, "--ctx", 131072).err
