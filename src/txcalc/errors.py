@@ -2,6 +2,8 @@
 
 LONGEST = 900
 """Signs of a message; what is longer repeats some input at a length that helps nobody."""
+COMPARED = 2000
+"""Names that one which is not known is compared with."""
 
 
 class TxcalcError(Exception):
@@ -43,10 +45,13 @@ class UnitError(TypeError):
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from."""
+    """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from.
+
+    Of very many names, or long ones, only the first are compared: the time has a bound.
+    """
     from difflib import get_close_matches
 
-    spelled = {word.lower(): word for word in known}
+    spelled = {word.lower(): word for word in known[:COMPARED] if len(word) <= 100}
     close = get_close_matches(name[:100].lower(), spelled, n=3, cutoff=0.5)
     if close:
         return "; did you mean " + " or ".join(repr(spelled[c]) for c in close) + "?"
