@@ -1,8 +1,12 @@
 """Exact accounting of transformer language models, from a description alone."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as in typing, whose import takes longer than Ctrl-C may have to wait
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from txcalc.errors import TxcalcError
     from txcalc.library import (
         Answer,

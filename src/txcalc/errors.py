@@ -2,6 +2,8 @@
 
 LONGEST = 900
 """Characters of a message; what is longer repeats some input at a length that helps nobody."""
+COMPARED = 1000
+"""Names that one which is not known is compared with, at most."""
 
 
 class TxcalcError(Exception):
@@ -45,12 +47,12 @@ class UnitError(TypeError):
 def nearest(name: str, known: list[str], *, cutoff: float = 0.5) -> str:
     """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from.
 
-    A name is meant where its letters are alike to ``cutoff`` (difflib's ratio); of many names the
-    first thousand are compared.
+    A name is meant where its letters are alike to ``cutoff`` (difflib's ratio).  Of very many
+    names, or long ones, only the first are compared: the time has a bound.
     """
     from difflib import get_close_matches
 
-    spelled = {word.lower(): word for word in known[:1000] if len(word) <= 100}
+    spelled = {word.lower(): word for word in known[:COMPARED] if len(word) <= 100}
     close = get_close_matches(name[:100].lower(), spelled, n=3, cutoff=cutoff)
     if close:
         return "; did you mean " + " or ".join(repr(spelled[c]) for c in close) + "?"

@@ -217,3 +217,71 @@ def test_completion_knows_models_and_addresses(shell: str) -> None:
     addresses = completed("txcalc get gpt2-small params.block.att")
     assert "params.block.attention.matmul" in addresses
     assert "params.total" not in addresses
+
+
+def in_shell(line: str) -> tuple[int, bytes, bytes]:
+    """A line of the shell with ``txcalc`` in it: exit code, standard output and error."""
+    function = f'txcalc() {{ {sys.executable} -m txcalc "$@"; }}\n'
+    ran = subprocess.run(
+        ["bash", "-c", function + line], capture_output=True, env=environment(), timeout=60,
+        check=False,
+    )  # fmt: skip
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+BROKEN_STREAMS = {
+    "txcalc params toy <&- >/dev/null": 0,
+    "txcalc params - <&-": 2,
+    "txcalc params toy >&-": 0,
+    "txcalc params nowhere 2>&-": 2,
+    "txcalc params --nothing 2>&-": 2,
+    "txcalc kvcache toy --ctx 4096 2>&- | tail -0": 0,
+    "txcalc -h >/dev/full": 2,
+    "txcalc params -h >/dev/full": 2,
+    "txcalc --version >/dev/full": 2,
+    "txcalc params toy >/dev/full": 2,
+    "txcalc params toy >/dev/full 2>&1": 2,
+    "txcalc params nowhere 2>/dev/full": 2,
+    "txcalc params --nothing 2>/dev/full": 2,
+    "txcalc -h | true; exit ${PIPESTATUS[0]}": 0,
+    "txcalc --version | true; exit ${PIPESTATUS[0]}": 0,
+    "mkdir gone; cd gone; rmdir ../gone; txcalc get toy params.total >/dev/null": 0,
+    "mkdir gone; cd gone; rmdir ../gone; txcalc params model.yaml": 2,
+    "txcalc params toy --set $'d_model=\\xff'": 2,
+    "txcalc kvcache toy --ctx $'\\xff'": 2,
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is needed")
+@pytest.mark.parametrize("line", BROKEN_STREAMS)
+def test_the_exit_code_is_kept_whatever_the_streams_are(line: str, tmp_path: Path) -> None:
+    code, out, err = in_shell(f"cd {tmp_path}; {line}")
+    assert (code, out) == (BROKEN_STREAMS[line], b"")
+    assert b"Traceback" not in err
+    assert b"fault of txcalc" not in err
+    assert err.count(b"\n") <= 1
+
+
+def test_help_in_ascii_is_ascii() -> None:
+    for words in ([], *([command] for command in COMMANDS)):
+        ran = run(*words, "-h", encoding="ascii")
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.isascii()
+
+
+@pytest.mark.parametrize("module", ["typer", "txcalc.cli.app", "yaml", "rich.console"])
+def test_ctrl_c_while_modules_are_imported_ends_quietly(module: str) -> None:
+    """The signal comes as a module is looked for, early and late in the start."""
+    code = f"""
+import os, signal, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["txcalc", "params", "toy"]
+from txcalc.cli import main
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")

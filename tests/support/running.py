@@ -6,6 +6,7 @@ import atexit
 import io
 import json
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -56,11 +57,14 @@ def run(*arguments: object, encoding: str = "utf-8") -> Run:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding, newline="") for _ in range(2))
     err.reconfigure(errors="backslashreplace")
     argv = ["txcalc", *map(str, arguments)]
+    before = signal.getsignal(signal.SIGINT)
     with mock.patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
             code = end.code
+        finally:
+            signal.signal(signal.SIGINT, before)
     return Run(int(code or 0), *map(_written, (out, err)))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from txcalc.cli.interrupts import put_off
-from txcalc.cli.output import emit, warn
+from txcalc.cli.interrupts import put_off, raised
+from txcalc.cli.output import emit, say, warn
 from txcalc.errors import OptionError
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def check(
         warn([f"no claim stands in {', '.join(paths)}"])
     unreadable = [verdict for verdict in verdicts if verdict.unreadable]
     for verdict in unreadable:
-        print(f"txcalc: {failure(verdict)}", file=sys.stderr)
+        say(failure(verdict))
     if not all(verdict.holds for verdict in verdicts):
         raise typer.Exit(2 if unreadable else 1)
 
@@ -55,12 +54,13 @@ def _checked(paths: list[str], *, write: bool) -> tuple[list[Verdict], bool]:
 
     verdicts: list[Verdict] = []
     try:
-        for page, of_page in verdicts_by_page(paths):
-            if write and page:
-                with put_off():
-                    verdicts += refresh(page, of_page)
-            else:
-                verdicts += of_page
+        with raised():
+            for page, of_page in verdicts_by_page(paths):
+                if write and page:
+                    with put_off():
+                        verdicts += refresh(page, of_page)
+                else:
+                    verdicts += of_page
     except KeyboardInterrupt:
         if not any(verdict.refreshed for verdict in verdicts):
             raise

@@ -1,4 +1,4 @@
-"""Signals that end a program, put off while it does what must not be left half done."""
+"""Signals that end a program: raised, or put off while it does what must not be half done."""
 
 import signal
 from collections.abc import Iterator
@@ -20,3 +20,13 @@ def put_off() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         if came:
             signal.raise_signal(came[0])
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Around an act that has to put something in order after Ctrl-C: a KeyboardInterrupt in it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from txcalc.accounts import registry
 from txcalc.errors import OptionError
@@ -59,7 +59,17 @@ def emit(text: str, warnings: Sequence[str]) -> None:
 def warn(warnings: Sequence[str]) -> None:
     """Each warning once, to standard error."""
     for warning in dict.fromkeys(warnings):
-        print(f"txcalc: warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")
+
+
+def say(message: str) -> None:
+    """A message in one line on standard error; one that cannot be written is lost."""
+    from txcalc.report.format import printable
+
+    try:
+        print(f"txcalc: {printable(message)}", file=sys.stderr, flush=True)
+    except OSError:
+        _close_quietly(sys.stderr)
 
 
 @contextmanager
@@ -68,15 +78,15 @@ def writing() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        _close_quietly()
+        _close_quietly(sys.stdout)
     except OSError as error:
-        _close_quietly()
+        _close_quietly(sys.stdout)
         raise OptionError(f"standard output cannot be written: {error.strerror}") from None
 
 
-def _close_quietly() -> None:
+def _close_quietly(stream: TextIO) -> None:
     """Leaves nothing for Python to write to a closed pipe or a full disk when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _encodable(text: str) -> str:

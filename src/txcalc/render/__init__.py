@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from txcalc.report.format import printable_lines
 from txcalc.report.report import Layout, Report
 
 Format = Literal["table", "json", "csv", "markdown"]
@@ -27,7 +28,7 @@ def render(
         case "json":
             from txcalc.render.json import reports_json
 
-            return reports_json(reports, layout, explain=explain)
+            return printable_lines(reports_json(reports, layout, explain=explain))
         case "csv":
             from txcalc.render.csv import reports_csv
 
@@ -35,4 +36,4 @@ def render(
         case "markdown":
             from txcalc.render.markdown import reports_markdown
 
-            return reports_markdown(reports, layout, explain=explain)
+            return printable_lines(reports_markdown(reports, layout, explain=explain))

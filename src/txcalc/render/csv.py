@@ -8,6 +8,7 @@ from io import StringIO
 from typing import Any
 
 from txcalc.render.values import rows
+from txcalc.report.format import inert
 from txcalc.report.report import Layout, Report
 
 _COLUMNS = ("model", "address", "value", "unit", "exact")
@@ -22,12 +23,14 @@ def reports_csv(reports: Sequence[Report], layout: Layout, *, explain: bool = Fa
     table.writerow(columns)
     for report in reports:
         for row in rows(report, layout, explain=explain):
-            table.writerow([report.model, *(_cell(row.get(name, "")) for name in columns[1:])])
+            cells = [report.model, *(row.get(name, "") for name in columns[1:])]
+            table.writerow(map(_cell, cells))
     return text.getvalue()
 
 
 def _cell(value: Any) -> Any:
     """A list as its items: formulas apart by commas, numbers by spaces."""
-    if not isinstance(value, list):
-        return value
-    return (", " if any(isinstance(item, str) for item in value) else " ").join(map(str, value))
+    if isinstance(value, list):
+        is_text = any(isinstance(item, str) for item in value)
+        value = (", " if is_text else " ").join(map(str, value))
+    return inert(value) if isinstance(value, str) else value

@@ -6,14 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.constrain import Constrain
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.text import Text
 
 from txcalc.render.layouts import sheets
 from txcalc.render.sheet import PAGE, Bars, Sheet
 from txcalc.render.widths import Page, pages
+from txcalc.report.format import printable_lines
 from txcalc.report.report import Layout, Report
 
 WIDTH = PAGE
@@ -54,8 +56,19 @@ def capture(*parts: RenderableType, width: int = _ENDLESS) -> str:
     else:
         console = Console(file=text, force_terminal=True, width=columns, highlight=False)
     for part in parts:
-        console.print(part, crop=False)
+        console.print(_Harmless(part), crop=False)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+class _Harmless:
+    """What is printed, no text of which a terminal obeys."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self._part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for text, style, control in console.render(self._part, options):
+            yield Segment(printable_lines(text), style, control)
 
 
 def kept(text: str, style: str = "") -> Text:

@@ -110,3 +110,20 @@ def printable(text: str) -> str:
     Controls, ends of lines, marks of direction, and halves of surrogate pairs are unseen.
     """
     return _UNPRINTABLE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)
+
+
+def printable_lines(text: str) -> str:
+    """The same of a text of several lines, which stay lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+_FORMULA = re.compile(r"[=@\uff1d\uff20]|[-+\uff0b\uff0d](?![0-9./]*$)")
+
+
+def inert(text: str) -> str:
+    """A cell of CSV that no spreadsheet runs: a formula begins with an apostrophe, which it shows.
+
+    Numbers with a sign stay as they are.
+    """
+    text = printable(text)
+    return f"'{text}" if _FORMULA.match(text) else text

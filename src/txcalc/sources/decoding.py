@@ -16,6 +16,8 @@ from txcalc.validation import fault
 LETTER_NAMES = {"count": "n_layers"}
 """Fields whose letter has another name than they have."""
 
+MOST_FACTORS = 8
+
 P = TypeVar("P")
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -69,8 +71,12 @@ class Decoder:
         if isinstance(size, int):
             return const(self.checked(lambda: _letter(Letter, size), path).value)
         if isinstance(size, str) and "*" in size:
-            factors = [text.strip() for text in size.split("*")]
-            return product(*(self.size(_factor(text), path, scope) for text in factors))
+            factors = [text.strip() for text in size.split("*", MOST_FACTORS)]
+            if len(factors) > MOST_FACTORS:
+                self.refuse(path, f"a product of more than {MOST_FACTORS} sizes")
+            whole = product(*(self.size(_factor(text), path, scope) for text in factors))
+            self.checked(lambda: _letter(Letter, whole.value), path)
+            return whole
         places = [p for p in self.dims if "." not in p or (scope and p.startswith(scope))]
         letters = [letter for p in places if (letter := self.dims[p]).name == size]
         if len({letter.value for letter in letters}) != 1:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from txcalc.errors import OptionError, nearest
-from txcalc.exact.quantity import Letter
+from txcalc.exact.quantity import LARGEST, Letter, product
 from txcalc.model.model import Model
 from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
 from txcalc.model.parts.base import Part, dim
@@ -27,6 +27,8 @@ from txcalc.workload.chosen import chosen_weights
 MOSTKINDS = 1000
 """Kinds of blocks, or tensors in one place, that a description may list."""
 MOST_DIMS = 8
+MOST_ELEMENTS = LARGEST**3
+"""Elements of all copies of a tensor: a matrix of the largest sizes, as often as there is a size."""
 STACKS = {"encoder": "encoder", "layers": "decoder"}
 KINDS: dict[str, dict[str, type[Part]]] = {
     role: {str(kind.__struct_config__.tag): kind for kind in get_args(union)}
@@ -245,6 +247,8 @@ class _Builder(Decoder):
             for field in ("copies", "used", "repeats")
             if field in tree
         }
+        if product(*dims, *counts.values()).value > MOST_ELEMENTS:
+            self.refuse(path, "no tensor is so large: at most 10^45 elements, all copies together")
         tensor = self.decode({**tree, "dims": []}, Tensor, path)
         return msgspec.structs.replace(tensor, dims=dims, **counts)
 

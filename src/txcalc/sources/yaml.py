@@ -39,6 +39,9 @@ def load(text: str, name: str) -> Any:
     try:
         reader = _Reader(yaml.parse(text, Loader=_LOADER), name)
         return reader.document()
+    except UnicodeEncodeError as error:
+        message = f"half of a surrogate pair, or a byte that is not UTF-8, at {error.start}"
+        raise DescriptionError(message, where=name) from None
     except yaml.MarkedYAMLError as error:
         where = _place(name, error.problem_mark)
         raise DescriptionError(f"bad YAML: {error.problem}", where=where) from None
