@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from txcalc.library import (
         Answer,
         concurrency,
+        explain,
+        fit,
         flops,
         function,
         generation,
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
         intensity,
         kvcache,
         load,
+        memory,
+        models,
         params,
+        sweep,
         weights,
     )
 
@@ -24,6 +29,8 @@ __all__ = [
     "Answer",
     "TxcalcError",
     "concurrency",
+    "explain",
+    "fit",
     "flops",
     "function",
     "generation",
@@ -31,7 +38,10 @@ __all__ = [
     "intensity",
     "kvcache",
     "load",
+    "memory",
+    "models",
     "params",
+    "sweep",
     "weights",
 ]
 

@@ -1,7 +1,7 @@
 """What can go wrong, and the exit code each kind ends with."""
 
 LONGEST = 900
-"""Signs of a message; what is longer repeats some input at a length that helps nobody."""
+"""Characters of a message; what is longer repeats some input at a length that helps nobody."""
 
 
 class TxcalcError(Exception):
@@ -42,12 +42,16 @@ class UnitError(TypeError):
     """Two quantities that cannot be combined: a fault of the program, never of its input."""
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from."""
+def nearest(name: str, known: list[str], *, cutoff: float = 0.5) -> str:
+    """A hint like ``; did you mean 'a' or 'b'?``, or what there is to choose from.
+
+    A name is meant where its letters are alike to ``cutoff`` (difflib's ratio); of many names the
+    first thousand are compared.
+    """
     from difflib import get_close_matches
 
-    spelled = {word.lower(): word for word in known}
-    close = get_close_matches(name[:100].lower(), spelled, n=3, cutoff=0.5)
+    spelled = {word.lower(): word for word in known[:1000] if len(word) <= 100}
+    close = get_close_matches(name[:100].lower(), spelled, n=3, cutoff=cutoff)
     if close:
         return "; did you mean " + " or ".join(repr(spelled[c]) for c in close) + "?"
     if not known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -57,11 +58,11 @@ def test_every_command_has_its_examples() -> None:
 def test_addresses_are_those_that_can_be_asked_for(model: str) -> None:
     listed = answer("addresses", model).splitlines()
     assert len(listed) == len(set(listed)) > 50
-    options = ("--phase", "prefill") if model == "roberta-base" else ()
+    needed = {"fit": ("--kv-memory", "1")}
+    if model == "roberta-base":
+        needed["flops"] = ("--phase", "prefill")
     for address in listed[::9]:
-        asked = options if address.startswith("flops.") else ()
-        asked = ("--kv-memory", 1) if address.startswith("fit.") else asked
-        assert get(model, address, *asked) >= 0
+        assert get(model, address, *needed.get(address.partition(".")[0], ())) >= 0
     latent = [address for address in listed if "attention" in address]
     assert answer("addresses", model, "attention").splitlines() == latent
 
@@ -95,3 +96,14 @@ def test_completion_offers_formats_dimensions_and_axes() -> None:
 def test_completion_reads_no_standard_input_and_fetches_nothing() -> None:
     for model in ("-", "hf:meta-llama/Llama-3.1-8B", "tyo"):
         assert completed(f"txcalc get {model} par") == []
+
+
+def test_devices_are_listed_by_parts_of_their_names() -> None:
+    """NVIDIA's H100 data sheet: 3,350 GB/s and 450 GB/s of NVLink each way for the SXM module."""
+    listed = json.loads(answer("devices", "h100", "--format", "json"))
+    assert [device["name"] for device in listed] == ["h100-nvl", "h100-pcie", "h100-sxm"]
+    assert (listed[2]["bandwidth_gbps"], listed[2]["links_gbps"]["nvlink"]) == (3350, 450)
+    assert "79.18" in answer("devices", "sxm")
+    ran = run("devices", "zork")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no bundled device has zork in its name" in ran.err

@@ -48,6 +48,12 @@ BAD = {
     "negative": (text(intermediate_size=-16), "intermediate_size"),
     "true": (text(vocab_size=True), "vocab_size"),
     "too large": (text(vocab_size=10**16), "vocab_size"),
+    "400 digits": (text(vocab_size=10**400), "vocab_size"),
+    "4000 digits": (text(num_attention_heads=10**4000), "num_attention_heads"),
+    "an object 400 deep": (
+        '{"model_type": "llava", "hidden_size": 8, "text_config": ' * 400 + "1" + "}" * 400,
+        "nested deeper",
+    ),
     "null": (text(vocab_size=None), "vocab_size"),
     "a list": (text(vocab_size=[10]), "vocab_size"),
     "missing": (without("hidden_size"), "hidden_size"),
@@ -91,6 +97,21 @@ def test_one_clear_error(written: str | bytes, told: str, tmp_path: Path) -> Non
 
 def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
     assert ask(text(hidden_size=8.0), tmp_path) == (0, f"{TOTAL}\n", "")
+
+
+def test_a_key_may_stand_twice_with_one_value(tmp_path: Path) -> None:
+    assert ask(text()[:-1] + ', "vocab_size": 10}', tmp_path) == (0, f"{TOTAL}\n", "")
+    for other in ("10.0", "true", "null"):
+        code, out, err = ask(text()[:-1] + f', "vocab_size": {other}}}', tmp_path)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "'vocab_size' stands twice" in err
+
+
+def test_a_warning_names_no_more_keys_than_a_reader_wants(tmp_path: Path) -> None:
+    code, _, err = ask(text(**{f"magic{i}": i for i in range(9000)}), tmp_path)
+    assert code == 0
+    assert len(err) < 2000
+    assert "more" in err
 
 
 @pytest.mark.parametrize("nothing", [{}, None])

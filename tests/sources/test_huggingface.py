@@ -10,7 +10,7 @@ import pytest
 
 from tests.sources.test_bad_configs import GOOD, TOTAL
 from tests.support.oracle import rows
-from tests.support.running import answer, get, run
+from tests.support.running import Run, answer, get, run
 from txcalc.sources import yaml
 
 
@@ -78,3 +78,63 @@ def test_a_class_of_another_type_is_warned_of(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, f"{TOTAL}\n")
     assert "'llama'" in ran.err
     assert "'MistralForCausalLM'" in ran.err
+
+
+INTERNLM2_5_7B = {
+    "architectures": ["InternLM2ForCausalLM"], "model_type": "internlm2", "hidden_size": 4096,
+    "intermediate_size": 14336, "num_attention_heads": 32, "num_hidden_layers": 32,
+    "num_key_value_heads": 8, "vocab_size": 92544, "tie_word_embeddings": False,
+}  # fmt: skip
+
+
+def ask(config: dict[str, Any], folder: Path, *options: str) -> Run:
+    (folder / "config.json").write_text(json.dumps(config))
+    return run("get", folder, "params.total", *options)
+
+
+def test_a_type_given_stands_in_for_one_that_is_not_known_with_a_warning(tmp_path: Path) -> None:
+    """InternLM2.5-7B holds 7,737,708,544 parameters, and its layers are Llama's."""
+    ran = ask(INTERNLM2_5_7B | {"model_type": "some_llama"}, tmp_path, "--type", "llama")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (0, "7737708544\n", 1)
+    for word in ("warning", "'llama'", "'some_llama'", "'InternLM2ForCausalLM'"):
+        assert word in ran.err
+
+
+UNKNOWN = ("FooBarForCausalLM", "LlamaForCausalLMEagle3", "MedusaLlamaModel", "FooModel")
+
+
+@pytest.mark.parametrize("class_", UNKNOWN)
+def test_a_class_that_no_type_has_is_refused_unless_the_type_is_given(
+    class_: str, tmp_path: Path
+) -> None:
+    config = GOOD | {"architectures": [class_], "num_experts": 16}
+    ran = ask(config, tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert class_ in ran.err
+    assert "--type llama" in ran.err
+    ran = ask(config, tmp_path, "--type", "llama")
+    assert ran.code == 0
+    assert class_ in ran.err
+    assert "num_experts" in ran.err
+    assert "change no count" not in ran.err
+
+
+def test_positions_that_a_type_does_not_have_are_named(tmp_path: Path) -> None:
+    """Jina's BERT v2 biases scores by distance (arXiv:2310.19923), by a class of its own."""
+    own = {"architectures": ["JinaBertForMaskedLM"], "position_embedding_type": "alibi"}
+    config = {"model_type": "bert", **BERT["config"], **own}
+    assert "JinaBertForMaskedLM" in ask(config, tmp_path).err
+    assert "'alibi'" in ask(config, tmp_path, "--type", "bert").err
+
+
+def test_a_type_given_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    ran = ask(GOOD, tmp_path, "--type", "lama")
+    assert (ran.code, ran.out) == (2, "")
+    assert "did you mean 'llama'" in ran.err
+
+
+@pytest.mark.parametrize("type_", ["bailing_moe", "chatglm", "orion"])
+def test_no_name_is_suggested_that_is_far_from_the_one_given(type_: str, tmp_path: Path) -> None:
+    ran = ask(GOOD | {"model_type": type_, "architectures": ["Foo"]}, tmp_path)
+    assert ran.code == 2
+    assert "did you mean" not in ran.err

@@ -9,7 +9,7 @@ from tests.support.running import ORACLE
 from txcalc.model.model import Model
 from txcalc.sources import description, huggingface, yaml
 
-SETS = ("models", "types", "masked", "seq2seq", "small")
+SETS = ("models", "types", "masked", "seq2seq", "small", "heads")
 
 Row = dict[str, Any]
 

@@ -558,3 +558,16 @@ def test_a_bar_is_shown_on_a_terminal_alone_and_only_after_a_moment() -> None:
     quick = started("sweep", "toy", "flops.total", "--over", "ctx=1:9", "--format", "csv")
     assert quick.stderr == b""
     assert "points" not in on_terminal("sweep", "toy", "flops.total", "--over", "ctx=1:9")
+
+
+def test_a_fraction_behind_a_choice_is_a_decimal_or_exact() -> None:
+    """5.38 GiB are no whole number of bytes, and the larger of two numbers may be either."""
+    asked = ("sweep", "llama-3.1-8b", "fit.missing", "--kv-memory", "5.38", "--over", "ctx=9,10Mi")
+    budget, token = Fraction("5.38") * 2**30, 32 * 2 * 8 * 128 * 2
+    missing = 10 * 2**20 * token - budget
+    assert run(*asked, "--format", "csv").out.splitlines()[1:] == [
+        "9,0",
+        f"10485760,{float(missing)!r}",
+    ]
+    line = json.loads(run(*asked, "--format", "json").out.splitlines()[1])
+    assert Fraction(line["fit.missing"]["exact"]) == missing

@@ -31,7 +31,7 @@ def report(model: Model, question: Question) -> Report:
         RefusedError: a model whose sequences keep nothing that grows.
     """
     setting = Setting(model, question)
-    setting.refuse_partial()
+    setting.refuse_partial("decoder")
     setting.refuse_encoder_only("concurrency")
     workload = setting.workload("decode")
     cache = kvcache.cache(model, workload, question)

@@ -10,6 +10,7 @@ import msgspec
 from txcalc.accounts.kvcache import CacheFormats
 from txcalc.accounts.setting import Setting
 from txcalc.accounts.storage import Storage
+from txcalc.errors import OptionError
 from txcalc.exact.quantity import ONE, ZERO, Quantity, ceil_div, const, product, total
 from txcalc.model.cut import gpu, held
 from txcalc.model.model import Row
@@ -18,7 +19,7 @@ from txcalc.model.parts.mla import Latent
 from txcalc.model.parts.positions import Rotary
 from txcalc.model.rows import State, Weight
 from txcalc.workload.passes import Workload
-from txcalc.workload.reach import Fixed, Source
+from txcalc.workload.reach import All, Fixed, Kept, Source
 
 NOTHING = ZERO.counted_as("bytes")
 TABLE = const(2, "bytes/element")
@@ -30,7 +31,8 @@ class Gpu:
 
     Raises:
         RefusedError: a part that a layout cannot divide.
-        OptionError: stages that are not those of the model.
+        OptionError: stages that are not those of the model, or a cache that is not on all GPUs
+            which are to divide it by tokens.
     """
 
     def __init__(self, setting: Setting, workload: Workload, stage: int = 0) -> None:
@@ -40,6 +42,7 @@ class Gpu:
         self._model, self._stage = setting.model, stage
         self._storage = Storage(setting.model, question, mtp=question.mtp)
         self.runs = gpu(setting.model, self._layout, stage)
+        self._check_tokens()
         self.rows = [row for row in held(setting.model, self._layout, stage) if self._is_here(row)]
 
     @cached_property
@@ -90,35 +93,35 @@ class Gpu:
     @cached_property
     def cache(self) -> dict[str, Quantity]:
         """Bytes of the caches of all sequences by kind of layer, a modules' layer among them."""
-        kinds = {kind.name: product(kind.states, self._kept(kind.state.values(), fixed=False))
-                 for kind in self.runs.decoder_layers}  # fmt: skip
-        caches = {name: product(self.sequences, each) for name, each in kinds.items()}
-        return caches | self._of_modules(fixed=False)
+        caches = {name: product(self.sequences, each) for name, each in self._each(False).items()}
+        spare = product(self._engine.spare, self.token)
+        return caches | ({"spare": spare} if spare.value else {})
 
     @cached_property
     def fixed(self) -> Quantity:
         """Bytes of states that no token adds to."""
-        kinds = (
-            product(self.sequences, kind.states, self._kept(kind.state.values(), fixed=True))
-            for kind in self.runs.decoder_layers
-        )
-        return total((*kinds, *self._of_modules(fixed=True).values()), "bytes")
+        return product(self.sequences, total(self._each(True).values(), "bytes"))
+
+    @cached_property
+    def sequence(self) -> Quantity:
+        """Bytes that one sequence keeps."""
+        return total((*self._each(False).values(), *self._each(True).values()), "bytes")
 
     @cached_property
     def token(self) -> Quantity:
-        """Bytes that one token writes in all layers of the stage."""
-        each = (product(kind.states, self._written(kind.state.values()))
-                for kind in self.runs.decoder_layers)  # fmt: skip
+        """Bytes that one token writes in all layers of the stage, and of modules."""
+        each = (product(layers, self._written(states)) for _, layers, states in self._kinds)
         return total(each, "bytes")
 
     @cached_property
     def page(self) -> Quantity:
-        """Bytes of one token in an engine's block, whose pages are of the largest kind of layer."""
-        kinds = self.runs.decoder_layers
-        each = {kind.name: self._written(kind.state.values()) for kind in kinds}
-        largest = max(each.values(), key=lambda page: page.value)
-        layers = (kind.states for kind in kinds if each[kind.name].value)
-        return product(total(layers, ""), largest)
+        """Bytes of one token in an engine's block, whose pages are of the largest kind of layer.
+
+        vLLM v1 kv_cache_utils.py: unify_kv_cache_spec_page_size.
+        """
+        pages = [(layers, self._written(states)) for _, layers, states in self._kinds]
+        largest = max((page for _, page in pages), key=lambda page: page.value)
+        return product(total((layers for layers, page in pages if page.value), ""), largest)
 
     @property
     def sequences(self) -> Quantity:
@@ -192,7 +195,7 @@ class Gpu:
         return row.name.startswith(("tokens", "output")) and row.component in ("embedding", "head")
 
     def _written(self, states: Iterable[State]) -> Quantity:
-        """Bytes that one token writes in one layer, on all GPUs that divide a cache by tokens."""
+        """Bytes that one token writes in one layer, on average where GPUs divide the tokens."""
         formats = CacheFormats(self._model, self._setting.question)
         growing = ((s, s.reach.written) for s in states if not isinstance(s.reach, Source))
         whole = formats.bytes_of(growing)
@@ -214,18 +217,46 @@ class Gpu:
                         yield state, self._workload.source
                 case reach:
                     if not fixed:
-                        kept = self._engine.kept(reach, self._workload.ctx)
-                        dcp = self._layout.dcp
-                        yield state, kept if dcp.value == 1 else ceil_div(kept, dcp)
+                        yield state, self._of_tokens(reach)
 
-    def _of_modules(self, *, fixed: bool) -> dict[str, Quantity]:
-        """What the layers of the modules for further tokens keep, on the last stage."""
+    def _of_tokens(self, reach: Kept) -> Quantity:
+        """How many tokens' worth of a growing state is kept, on one of those that divide it."""
+        ctx, dcp = self._workload.ctx, self._layout.dcp
+        if dcp.value == 1:
+            return self._engine.kept(reach, ctx)
+        if type(reach) is All:  # an engine's blocks are filled by the GPU's own tokens
+            return self._engine.kept(reach, ceil_div(ctx, dcp))
+        return ceil_div(self._engine.kept(reach, ctx), dcp)
+
+    @cached_property
+    def _kinds(self) -> list[tuple[str, Quantity, list[State]]]:
+        """The kinds of layers that keep something, and the modules' on the last stage."""
+        kinds = [(k.name, k.states, list(k.state.values())) for k in self.runs.decoder_layers]
         mtp = self._model.mtp
-        if mtp is None or not self._setting.question.mtp or not self._is_last:
-            return {}
-        states = self.runs.blocks[mtp.block].state(self.runs.d_model)
-        each = self._kept(states.values(), fixed=fixed)
-        return {"mtp": product(self.sequences, mtp.n_modules, each)}
+        if mtp is not None and self._setting.question.mtp and self._is_last:
+            states = self.runs.blocks[mtp.block].state(self.runs.d_model)
+            kinds.append(("mtp", mtp.n_modules, list(states.values())))
+        return kinds
+
+    def _each(self, fixed: bool) -> dict[str, Quantity]:
+        """Bytes that one sequence keeps in all layers of each kind."""
+        return {
+            name: product(layers, self._kept(states, fixed=fixed))
+            for name, layers, states in self._kinds
+        }
+
+    def _check_tokens(self) -> None:
+        """Refuses to divide a cache by tokens among GPUs that do not hold the same one."""
+        tp, dcp = self._layout.tp.value, self._layout.dcp.value
+        for kind in self.runs.decoder_layers if dcp > 1 else ():
+            whole = self._model.kinds[f"block.{kind.name}"].state
+            for name, state in kind.state.items():
+                copies = tp * state.width.value / whole[name].width.value
+                if not isinstance(state.reach, Fixed | Source) and copies % dcp:
+                    raise OptionError(
+                        f"--dcp {dcp}: {copies} of --tp {tp} GPUs hold the same {state.name}: "
+                        "a divisor of that would do"
+                    )
 
 
 def rotary_widths(setting: Setting) -> Iterator[Quantity]:

@@ -29,7 +29,7 @@ PARTS = ("token", "growth", "fixed", "cross", "sequence")
 def report(model: Model, question: Question) -> Report:
     """The cache of one sequence by kind of layer, and of the batch."""
     setting = Setting(model, question)
-    setting.refuse_partial()
+    setting.refuse_partial("decoder")
     setting.refuse_encoder_only("KV cache")
     workload = setting.workload("decode")
     figures = cache(model, workload, question)

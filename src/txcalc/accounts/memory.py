@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
-from txcalc.accounts.gpu import NOTHING, Gpu
+from txcalc.accounts.gpu import Gpu
 from txcalc.accounts.setting import Setting
-from txcalc.exact.quantity import Quantity, product, total
+from txcalc.exact.quantity import ONE, Quantity, product, total
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Bar, Figures, Report
 from txcalc.workload.question import Question, positive
 
-PARTS = ("weights", "repeated", "padding", "tables", "mtp", "loaded", "cache", "fixed", "total")
 CONVENTIONS = [
     "gpu: one GPU of the stage that needs the most; total: all GPUs together",
     "repeated: beyond an equal share of the model's weights; padding: rows that no token has",
@@ -76,33 +73,38 @@ def report(model: Model, question: Question) -> Report:
     )
 
 
-def _figures(at: str, held: Gpu) -> Figures:
-    """The figures of one GPU."""
-    parts: Mapping[str, Quantity] = {
+def _figures(at: str, held: Gpu, gpus: Quantity = ONE, shares: Quantity = ONE) -> Figures:
+    """The figures of so many GPUs alike, whose sequences are those of so many ``shares``."""
+    fixed_parts = {
         "weights": total(held.weights.values(), "bytes"),
         "repeated": held.repeated,
         "padding": held.padding,
         "tables": held.tables,
         "mtp": held.mtp,
         "loaded": held.loaded,
-        "cache": total(held.cache.values(), "bytes"),
-        "fixed": held.fixed,
-        "total": held.total,
     }
-    figures = {f"{at}.{part}": parts[part] for part in PARTS}
-    figures |= {f"{at}.weights.{role}": bytes_ for role, bytes_ in held.weights.items()}
-    return figures | {f"{at}.cache.{kind}": bytes_ for kind, bytes_ in held.cache.items()}
+    parts = {part: product(gpus, each) for part, each in fixed_parts.items()}
+    caches = {
+        kind: product(gpus if kind == "spare" else shares, each)
+        for kind, each in held.cache.items()
+    }
+    parts["cache"] = total(caches.values(), "bytes")
+    parts["fixed"] = product(shares, held.fixed)
+    parts["total"] = total((parts["loaded"], *caches.values(), parts["fixed"]), "bytes")
+    figures = {f"{at}.{part}": quantity for part, quantity in parts.items()}
+    figures |= {f"{at}.weights.{role}": product(gpus, b) for role, b in held.weights.items()}
+    return figures | {f"{at}.cache.{kind}": bytes_ for kind, bytes_ in caches.items()}
 
 
 def _in_total(stages: list[Gpu], setting: Setting) -> Figures:
-    """The same parts, summed over all GPUs."""
+    """The same parts, summed over all GPUs; the sequences of all groups are the batch."""
     layout = setting.question.layout
-    each = [_figures("memory.total", stage) for stage in stages]
+    groups = layout.dp if layout.dp.value == 1 else setting.batch / stages[0].sequences
+    gpus, shares = product(layout.tp, layout.dp), product(layout.tp, groups)
+    each = [_figures("memory.total", stage, gpus, shares) for stage in stages]
     names = dict.fromkeys(name for figures in each for name in figures)
     return {
-        name: product(
-            layout.tp, layout.dp, total((figures.get(name, NOTHING) for figures in each), "bytes")
-        )
+        name: total((figures[name] for figures in each if name in figures), "bytes")
         for name in names
     }
 

@@ -8,9 +8,10 @@ import msgspec
 
 from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
+from txcalc.exact.quantity import LARGEST
 from txcalc.validation import told
 from txcalc.workload.formats import NUMBERS
-from txcalc.workload.question import LETTERS, MEANINGS, PROMPT, Question
+from txcalc.workload.question import LETTERS, MEANINGS, PROMPT, Question, positive
 
 _DEFAULT = Question()
 
@@ -82,16 +83,16 @@ def question(options: Mapping[str, object], beside: Iterable[str] = ()) -> Quest
 
 
 def question_for(
-    options: Mapping[str, object], addresses: Iterable[str], *, sign: str = "--"
+    options: Mapping[str, object], addresses: Iterable[str], *, prefix: str = "--"
 ) -> Question:
-    """The question that options make for some addresses; ``sign`` is written before a name.
+    """The question that options make for some addresses; ``prefix`` is written before a name.
 
     Raises:
         OptionError: what :func:`question` refuses, or an option that no account of them reads.
         AddressError: no account begins like one of them.
     """
     made = question(options)
-    registry.refuse_unread(options, addresses, sign)
+    registry.refuse_unread(options, addresses, prefix)
     return made
 
 
@@ -105,6 +106,8 @@ def _sized(name: str, value: object) -> object:
     hint = Question.__annotations__[name]
     if hint.startswith("str") and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
+    if hint.startswith("int") and isinstance(value, int) and not -LARGEST <= value <= LARGEST:
+        positive(name, value)
     if not isinstance(value, str) or not hint.startswith("int"):
         return value
     from txcalc.report.sizes import whole

@@ -24,8 +24,8 @@ WITH_FIGURES = (
 
 def declared(name: str) -> Account:
     """What an account declares of itself."""
-    found: Account = import_module(f"txcalc.accounts.{name}").ACCOUNT
-    return found
+    module_account: Account = import_module(f"txcalc.accounts.{name}").ACCOUNT
+    return module_account
 
 
 def account(name: str, model: Model, question: Question) -> Report:
@@ -53,14 +53,14 @@ def addresses_of(model: Model) -> list[str]:
         ctx=None if model.context else 1,
         kv_memory="1",
     )
-    found: dict[str, None] = {}
+    addresses: dict[str, None] = {}
     for name in WITH_FIGURES:
         try:
             report = account(name, model, asked)
         except RefusedError:
             continue
-        found |= dict.fromkeys(map(report.short, report.figures))
-    return list(found)
+        addresses |= dict.fromkeys(map(report.short, report.figures))
+    return list(addresses)
 
 
 def account_of(address: str) -> str:
@@ -136,10 +136,10 @@ def _joined(reports: Sequence[Report]) -> Report:
     )
 
 
-def refuse_unread(options: Iterable[str], texts: Iterable[str], sign: str = "--") -> None:
+def refuse_unread(options: Iterable[str], texts: Iterable[str], prefix: str = "--") -> None:
     """Refuses options of a question that no account of these addresses and expressions reads.
 
-    ``sign`` is what an option's name has before it where the user writes it.
+    ``prefix`` is what an option's name has before it where the user writes it.
 
     Raises:
         OptionError: naming the option, the accounts, and what they read.
@@ -148,8 +148,8 @@ def refuse_unread(options: Iterable[str], texts: Iterable[str], sign: str = "--"
     read = list(dict.fromkeys(option for name in names for option in declared(name).reads))
     for option in options:
         if option not in read:
-            listed = ", ".join(sign + name for name in read) or "no option"
+            listed = ", ".join(prefix + name for name in read) or "no option"
             verb = "reads" if len(names) == 1 else "read"
             raise OptionError(
-                f"{sign}{option} changes nothing here: {' and '.join(names)} {verb} {listed}"
+                f"{prefix}{option} changes nothing here: {' and '.join(names)} {verb} {listed}"
             )

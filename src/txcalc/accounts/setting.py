@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 
@@ -14,7 +15,7 @@ from txcalc.workload.question import MEANINGS, Question, positive
 
 ENCODER_ONLY = "an encoder-only model reads a whole text at once; it generates nothing"
 PARTIAL = (
-    "its block {!r} is partial: it has a mechanism that no part describes, "
+    "its block {!r} is partial: it has {} that no part describes, "
     "so only its parameters can be counted"
 )
 OWN = " (the model's own)"
@@ -116,15 +117,17 @@ class Setting:
         is_own = length.definition is not None and own
         return f"{name or length.name} {length.value:,}{OWN if is_own else ''}"
 
-    def refuse_partial(self) -> None:
-        """Refuses a model with a block that is not wholly described.
+    def refuse_partial(self, stack: Literal["decoder"] | None = None) -> None:
+        """Refuses a model with a block, of one ``stack`` or of any, that is not wholly described.
 
         Raises:
-            RefusedError: naming the block.
+            RefusedError: naming the block and its mechanism.
         """
-        for name, block in self.model.blocks.items():
-            if block.partial:
-                raise RefusedError(f"{self.model.name}: {PARTIAL.format(name)}")
+        for kind in self.model.layers:
+            if kind.block.partial and stack in (None, kind.stack):
+                mechanism = kind.block.mechanism
+                has = f"{mechanism}, a mechanism" if mechanism else "a mechanism"
+                raise RefusedError(f"{self.model.name}: {PARTIAL.format(kind.name, has)}")
 
     def refuse_encoder_only(self, figure: str) -> None:
         """Refuses a model that keeps nothing between steps because it makes none.

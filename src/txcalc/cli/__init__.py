@@ -28,7 +28,7 @@ def main() -> NoReturn:
 
 
 def _fail_usage(error: Any) -> NoReturn:
-    """What the parser of the command line found wrong, in one line."""
+    """A fault of the command line, in one line, as the parser words it."""
     message = error.format_message().rstrip(".")
     asked = getattr(error, "ctx", None)
     hint = f"; see '{asked.command_path} -h'" if asked else ""

@@ -24,6 +24,7 @@ ACCOUNTS = {
 }
 TOOLS = {
     "models": "The bundled models by kind, with totals and sources.",
+    "devices": "The bundled accelerators: memory, bandwidth, peaks, links.",
     "addresses": "Every address of a model's figures, one a line.",
     "import": "The YAML description that a config.json means.",
     "get": "One number and nothing else.",

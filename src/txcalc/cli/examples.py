@@ -56,6 +56,11 @@ EXAMPLES = {
         "txcalc models 70b mla",
         "txcalc models --kind hybrid --format csv",
     ),
+    "devices": (
+        "txcalc devices",
+        "txcalc devices h100 mi300x",
+        "txcalc devices tpu --format json",
+    ),
     "addresses": (
         "txcalc addresses gpt3",
         "txcalc addresses deepseek-v3 attention",

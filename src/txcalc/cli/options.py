@@ -1,4 +1,4 @@
-"""The arguments and options that commands share, each said once."""
+"""The arguments and options that commands share, each defined once."""
 
 from typing import Annotated, Any, get_args, get_type_hints
 

@@ -24,7 +24,7 @@ BLOCK = 4096
 def stream(header: str, chunks: Iterable[tuple[int, str]], points: int) -> None:
     """Writes a header and chunks as they come, of which the first may be empty.
 
-    Ctrl-C ends after a whole line, or at once where nobody reads; with code 130.
+    Ctrl-C ends after a whole line, or at once where the output is not read; with code 130.
     """
     stopped: list[bool] = []
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(True))
@@ -58,7 +58,7 @@ def _write(text: str, stopped: Sequence[bool]) -> None:
 
 
 def _has_room(out: int) -> bool:
-    """Whether a write would not have to wait, seen within a moment; where nobody knows, yes."""
+    """Whether a write now would not wait; yes where the system cannot say."""
     try:
         return bool(select.select([], [out], [], GRACE)[1])
     except (OSError, ValueError):

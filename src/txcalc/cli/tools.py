@@ -14,7 +14,7 @@ from txcalc.cli import options as opt
 from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
-from txcalc.errors import AddressError, UnknownModelError
+from txcalc.errors import AddressError, OptionError, UnknownModelError
 from txcalc.workload.question import Question
 
 if TYPE_CHECKING:
@@ -48,6 +48,24 @@ def models(
             f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
         )
     emit(render(ordered(reports, sort), fmt, "catalogue", explain=explain), [])
+
+
+def devices(
+    having: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="parts of the names to list")
+    ] = None,
+    fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
+) -> None:
+    """Lists the bundled accelerators with what their sources say."""
+    from txcalc.render.devices import devices_json, devices_table
+    from txcalc.sources.devices import all_devices
+
+    listed = [
+        d for d in all_devices() if not having or any(text.lower() in d.name for text in having)
+    ]
+    if not listed:
+        raise OptionError(f"no bundled device has {' or '.join(having or [])} in its name")
+    emit(devices_json(listed) if fmt == "json" else devices_table(listed), [])
 
 
 def addresses(
@@ -164,6 +182,7 @@ def _about_figures(command: Command) -> Command:
 
 COMMANDS: dict[str, Command] = {
     "models": models,
+    "devices": devices,
     "addresses": with_options(addresses, reads=(), one=True),
     "import": import_,
     "get": _about_figures(get),

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from txcalc.exact.operations import FUNCTIONS
+from txcalc.exact.operations import CHOICES, FUNCTIONS
 from txcalc.exact.polynomial import Atom, Call, First, Polynomial, Polynomials, Rational, Variable
 from txcalc.exact.quantity import Number, Quantity, exact, ratio
 from txcalc.exact.search import least_true
@@ -27,10 +27,14 @@ NAMESPACE: dict[str, Any] = {
 
 
 class Code(msgspec.Struct, frozen=True):
-    """Source of a number, ``above`` over ``below``; ``below`` is "1" where it divides."""
+    """Source of a number, ``above`` over ``below``; ``below`` is "1" where it divides.
+
+    ``is_whole`` says that ``above`` is a whole number whatever the letters are.
+    """
 
     above: str
     below: str
+    is_whole: bool = False
 
     def __str__(self) -> str:
         return self.above if self.below == "1" else f"ratio({self.above}, {self.below})"
@@ -79,7 +83,23 @@ class Compiler:
 
     def _quotient(self, value: Rational) -> Code:
         scale = lcm(*(c.denominator for p in (value.above, value.below) for c in p.values()))
-        return Code(self._sum(value.above, scale), self._sum(value.below, scale))
+        above, below = self._sum(value.above, scale), self._sum(value.below, scale)
+        return Code(above, below, self._is_whole(value))
+
+    def _is_whole(self, value: Rational) -> bool:
+        """Whether a value is a whole number at any letters, as far as its form shows."""
+        return value.below == {(): 1} and all(
+            isinstance(coefficient, int)
+            and all(self._is_whole_atom(self._polynomials.atoms[atom]) for atom, _ in monomial)
+            for monomial, coefficient in value.above.items()
+        )
+
+    def _is_whole_atom(self, atom: Atom) -> bool:
+        match atom:
+            case Variable() | First():
+                return True
+            case Call(function, args):
+                return function.is_whole or (function in CHOICES and all(map(self._is_whole, args)))
 
     def _sum(self, polynomial: Polynomial, scale: int) -> str:
         terms = []

@@ -30,6 +30,8 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     value: Callable[..., int | Fraction]
     formula: Callable[..., str]
     python: Callable[..., str]
+    is_whole: bool = False
+    """Whether its value is a whole number whatever its operands are."""
 
     def __str__(self) -> str:
         return self.name
@@ -100,21 +102,30 @@ FLOOR = Function(
     value=lambda x: x // 1,
     formula=_call("floor"),
     python=lambda x: f"(({x.above})//({x.below}))",
+    is_whole=True,
 )
 CEIL = Function(
     name="ceil",
     value=lambda x: -(-x // 1),
     formula=_call("ceil"),
     python=lambda x: f"(-(-({x.above})//({x.below})))",
+    is_whole=True,
 )
 MIN = Function(name="min", value=min, formula=_call("min"), python=_call("min"))
 MAX = Function(name="max", value=max, formula=_call("max"), python=_call("max"))
-SERIES = Function(name="series", value=series_sum, formula=_series_formula, python=_call("series"))
+SERIES = Function(
+    name="series",
+    value=series_sum,
+    formula=_series_formula,
+    python=_call("series"),
+    is_whole=True,
+)
 TALLY = Function(
     name="tally",
     value=true_places,
     formula=lambda n, *places: f"tally({n}, {''.join(places)})",
     python=_call("tally"),
+    is_whole=True,
 )
 DISTINCT = Function(
     name="distinct",
@@ -123,4 +134,6 @@ DISTINCT = Function(
     python=_call("distinct"),
 )
 
+CHOICES = (MIN, MAX)
+"""Functions whose value is one of their operands."""
 FUNCTIONS = (FLOOR, CEIL, MIN, MAX, SERIES, TALLY, DISTINCT)

@@ -24,11 +24,13 @@ def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
 
     Raises:
         RefusedError: a part that has no rule, or a letter that the layout cannot divide.
-        OptionError: stages that are not those of the model.
+        OptionError: stages that are not those of the model, or whole experts of none.
     """
     layout.check()
     if layout.pp.value > 1 and model.has_encoder:
         raise RefusedError(f"{model.name}: no stages: an encoder runs before every decoder's stage")
+    if layout.ep and not any(row.role == "experts" for row in model.rows):
+        raise OptionError(f"{model.name} has no routed experts: --ep means nothing")
     blocks = {name: _block(model, name, block, layout) for name, block in model.blocks.items()}
     stacks = {name: _stack(stack, layout) for name, stack in model.stacks.items()}
     if layout.pp.value > 1:

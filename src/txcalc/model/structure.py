@@ -37,8 +37,8 @@ class Arrangement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sub-layers share one norm before them or, with ``parallel_two_norms``, have one each.
     ``shared`` layers of a kind have one set of weights; a pass runs a layer as often as it
     ``loops`` (arXiv:1807.03819), and each loop keeps a state of its own, or only the last one does.
-    ``residual`` takes the place of the one residual stream.  A ``partial`` block has a mechanism
-    that no part knows: only its tensors are counted.
+    ``residual`` takes the place of the one residual stream.  A ``partial`` block has a
+    ``mechanism``, named where it is known, that no part describes: only its tensors are counted.
     """
 
     norm: Norm
@@ -48,6 +48,7 @@ class Arrangement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     loops: Annotated[Letter | None, dim("times that a pass runs each layer of this kind")] = None
     loop_state: Literal["each", "last"] = "each"
     partial: bool = False
+    mechanism: str | None = None
 
 
 class Block(Arrangement, frozen=True, kw_only=True, dict=True):

@@ -16,6 +16,7 @@ from txcalc.exact.printing import Printer
 from txcalc.exact.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.model.parts.base import Part
 from txcalc.report import address as grammar
+from txcalc.report.format import plain
 from txcalc.report.report import Report
 
 WIDTH = 60
@@ -57,6 +58,19 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: list[str]
     conventions: list[str]
     sources: list[str]
+
+    def __repr__(self) -> str:
+        """Each step's formula, numbers and result, then the letters."""
+        lines = [f"{self.address} of {self.model}"]
+        for step in self.steps:
+            result = f"{plain(step.quantity.value, as_fraction=True)} {step.quantity.unit}".rstrip()
+            equal = f"as {step.same_as}" if step.same_as else f"{step.formula} = {step.substituted}"
+            lines.append(f"  {step.name} = {equal} = {result}")
+        for symbol in self.symbols:
+            formula = f" = {symbol.formula}" if symbol.formula else ""
+            value = plain(symbol.letter.value, as_fraction=True)
+            lines.append(f"  {symbol.name}{formula} = {value}: {symbol.meaning}")
+        return "\n".join(lines)
 
 
 def explain(report: Report, address: str, depth: int | None = None) -> Explanation:

@@ -22,7 +22,7 @@ MAX_BITS = 4000
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)"
     r"|(?P<bare>n)(?=\s*\()"
-    r"|(?P<address>[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*)|(?P<sign>[-+*/()]))"
+    r"|(?P<address>[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*)|(?P<operator>[-+*/()]))"
 )
 
 Lookup = Callable[[str], Quantity]
@@ -111,19 +111,19 @@ class _Parser:
 
     def _sum(self) -> Quantity:
         value = self._product()
-        while sign := self._sign("+-"):
+        while operator := self._operator("+-"):
             other = self._product()
             value, other = _counted_alike(value, other)
-            value = self._do(lambda a, b: a + b if sign == "+" else a - b, value, other)
+            value = self._do(lambda a, b: a + b if operator == "+" else a - b, value, other)
         return value
 
     def _product(self) -> Quantity:
         value = self._factor()
-        while sign := self._sign("*/"):
+        while operator := self._operator("*/"):
             other = self._factor()
-            if sign == "/" and not other.value:
+            if operator == "/" and not other.value:
                 self._refuse("division by zero")
-            value = self._do(lambda a, b: a * b if sign == "*" else a / b, value, other)
+            value = self._do(lambda a, b: a * b if operator == "*" else a / b, value, other)
         return value
 
     def _factor(self) -> Quantity:
@@ -135,9 +135,9 @@ class _Parser:
         return value
 
     def _atom(self) -> Quantity:
-        if self._sign("-"):
+        if self._operator("-"):
             return product(const(-1), self._factor())
-        if self._sign("("):
+        if self._operator("("):
             return self._closed()
         if not self._tokens:
             self._refuse("it ends too early")
@@ -146,7 +146,7 @@ class _Parser:
             case "number":
                 return const(exact(Fraction(text)))
             case "bare":
-                self._sign("(")
+                self._operator("(")
                 return _bare(self._closed())
             case "address":
                 return self._lookup(text)
@@ -156,12 +156,12 @@ class _Parser:
     def _closed(self) -> Quantity:
         """A sum up to its parenthesis."""
         value = self._sum()
-        if not self._sign(")"):
+        if not self._operator(")"):
             self._refuse("a ')' is missing")
         return value
 
-    def _sign(self, signs: str) -> str:
-        if self._tokens and self._tokens[0][0] == "sign" and self._tokens[0][1] in signs:
+    def _operator(self, operators: str) -> str:
+        if self._tokens and self._tokens[0][0] == "operator" and self._tokens[0][1] in operators:
             return self._tokens.pop(0)[1]
         return ""
 

@@ -50,7 +50,7 @@ class Decoder:
         return tree
 
     def bind(self, struct: msgspec.Struct, path: str) -> None:
-        """Tells the letters of a struct their names and paths."""
+        """Gives the letters of a struct their names and paths."""
         for field in struct.__struct_fields__:
             value = getattr(struct, field)
             if isinstance(value, msgspec.Struct):
@@ -72,11 +72,11 @@ class Decoder:
             factors = [text.strip() for text in size.split("*")]
             return product(*(self.size(_factor(text), path, scope) for text in factors))
         places = [p for p in self.dims if "." not in p or (scope and p.startswith(scope))]
-        found = [letter for p in places if (letter := self.dims[p]).name == size]
-        if len({letter.value for letter in found}) != 1:
+        letters = [letter for p in places if (letter := self.dims[p]).name == size]
+        if len({letter.value for letter in letters}) != 1:
             known = sorted({self.dims[place].name for place in places})
             self.refuse(path, f"{size!r} names no one dimension here{nearest(str(size), known)}")
-        return found[0]
+        return letters[0]
 
     def checked(self, make: Callable[[], P], path: str) -> P:
         """What ``make`` returns; its ValueError becomes an error with a path."""

@@ -73,7 +73,7 @@ def build(tree: Any, file: str) -> Model:
 
 def kinds_in(tree: Any) -> dict[tuple[str, ...], type[Part]]:
     """The class of each part that a tree writes out, by path; parts of no known kind are left."""
-    found = {}
+    kinds_by_path = {}
     blocks = {("blocks", name): block for name, block in _fields(tree, "blocks").items()}
     for path, holder in (blocks | {(stack,): _fields(tree, stack) for stack in STACKS}).items():
         for role, kinds in KINDS.items():
@@ -82,8 +82,8 @@ def kinds_in(tree: Any) -> dict[tuple[str, ...], type[Part]]:
                 raw, place = _fields(tree, "parts").get(raw), ("parts", raw)
             kind = _fields(raw).get("kind")
             if isinstance(kind, str) and kind in kinds:
-                found[place] = kinds[kind]
-    return found
+                kinds_by_path[place] = kinds[kind]
+    return kinds_by_path
 
 
 def _fields(tree: Any, *path: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class _Builder(Decoder):
         }
         for field, text in (("name", top.name), ("source", top.source)):
             if not text.isprintable():
-                self.refuse(field, "signs that cannot be printed stand in it")
+                self.refuse(field, "it has characters that cannot be printed")
         if not stacks:
             self.refuse("", "neither layers (a decoder) nor encoder is described")
         for field in ("d_model", "length") if len(stacks) < 2 else ():
@@ -165,7 +165,7 @@ class _Builder(Decoder):
         if not parts and not tensors:
             self.refuse(path, f"an empty block; give it one of {', '.join(SUB_LAYERS)}")
         if not parts and arranged.norm != "none":
-            self.refuse(f"{path}.norm", "no sub-layer stands beside it; write none")
+            self.refuse(f"{path}.norm", "the block has no sub-layer; write none")
         ffn = parts.get("ffn")
         if isinstance(ffn, Mixture) and ffn.top_k is None and not arranged.partial:
             self.refuse(f"{path}.ffn.top_k", "missing, but it is needed unless a block is partial")
@@ -194,8 +194,8 @@ class _Builder(Decoder):
         kind = self.mapping(raw, path, None).get("kind")
         if not isinstance(kind, str) or kind not in kinds:
             hint = nearest(kind, list(kinds)) if isinstance(kind, str) else f": {', '.join(kinds)}"
-            said = "no kind is given" if kind is None else f"unknown kind {kind!r}"
-            self.refuse(f"{path}.kind", said + hint)
+            problem = "no kind is given" if kind is None else f"unknown kind {kind!r}"
+            self.refuse(f"{path}.kind", problem + hint)
         part = self.decode(raw, kinds[kind], path)
         bound = self.checked(lambda: part.bound(self._width), path)
         self.bind(bound, path)

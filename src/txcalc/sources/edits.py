@@ -42,8 +42,8 @@ def read(texts: Sequence[str], option: str = "--set") -> list[Edit]:
     """
     edits = []
     for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
             raise OptionError(f"{option} {text}: NAME=VALUE or PATH=VALUE is needed")
         edits.append(Edit(option, name, value.strip()))
     return edits
@@ -141,7 +141,7 @@ class Changes:
         if not isinstance(value, str) or isinstance(old, str):
             return value
         try:
-            if any(sign in value for sign in _OPERATORS) or self._is_name(value, old):
+            if any(operator in value for operator in _OPERATORS) or self._is_name(value, old):
                 return formula(value, self._places)
             return sizes.whole(value) if is_size(old) else value
         except (OptionError, ExpressionError) as error:

@@ -15,17 +15,17 @@ def notes(before: Any, after: Any, done: Container[str]) -> list[str]:
 
     ``before`` and ``after`` are trees of a description, ``done`` the paths that were set.
     """
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for path, value in leaves(after):
         if is_size(value) and ".".join(path) not in done and get(before, path) == value:
             relation = _relation(before, path, value)
             if relation and relation != _relation(after, path, value):
                 name = _shortest(after, path)
-                found[
+                lines[
                     f"{name} stays {value:,}, {relation.replace('*', '·')} before: "
                     f"--set {name}={relation} would change it too"
                 ] = None
-    return list(found)
+    return list(lines)
 
 
 def _relation(tree: Any, path: Path, value: int) -> str:

@@ -1,4 +1,4 @@
-"""JSON as config.json files are read: one object, no key twice, and errors with their place."""
+"""JSON as config.json files are read: one object, no key with two values, and faults by place."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ def parse(text: bytes, file: str) -> dict[str, Any]:
     """The object of a config.json.
 
     Raises:
-        DescriptionError: no JSON, no object, duplicate keys, or nested too deep.
+        DescriptionError: no JSON, no object, a key with two values, or nested too deep.
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         tree = dict(pairs)
         if len(tree) < len(pairs):
-            twice = next(key for key, _ in pairs if sum(key == k for k, _ in pairs) > 1)
-            raise DescriptionError(f"the key {twice!r} stands twice", where=file)
+            for key, value in pairs:
+                if repr(value) != repr(tree[key]):
+                    what = f"the key {key!r} stands twice, with different values"
+                    raise DescriptionError(what, where=file)
         return tree
 
     try:

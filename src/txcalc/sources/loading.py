@@ -22,7 +22,7 @@ def load(
     """The model of a bundled name, a YAML description, a config.json, its folder, or ``-``.
 
     ``changes`` are ``--set`` edits; ``type_`` is the type of a config that names none; ``strict``
-    makes keys that nobody reads an error.
+    makes keys that nothing reads an error.
 
     Raises:
         UnknownModelError: neither a bundled name nor a file.

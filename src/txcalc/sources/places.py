@@ -110,12 +110,12 @@ class Places:
             known = [".".join(path) for path in _mappings(self.tree) if path]
             wanted = ".".join(parent)
             raise OptionError(f"no field {wanted!r}{nearest(wanted, known)}")
-        found = there or holders
-        exact = [path for path in found if list(path) == parent]
-        if len(found) > 1 and not exact:
-            listed = ", ".join(".".join((*path, key)) for path in found)
+        fields = there or holders
+        exact = [path for path in fields if list(path) == parent]
+        if len(fields) > 1 and not exact:
+            listed = ", ".join(".".join((*path, key)) for path in fields)
             raise OptionError(f"{name} stands in several places; name one of {listed}")
-        return (*(exact or found)[0], key)
+        return (*(exact or fields)[0], key)
 
 
 def get(tree: Any, path: Iterable[str]) -> Any:

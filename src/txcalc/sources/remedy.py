@@ -37,9 +37,9 @@ def candidates(
 
 def _near(stated: int, numbers: set[int]) -> list[int]:
     """Numbers, and their divisors and multiples, by their distance from a stated value."""
-    found = set(numbers)
+    near = set(numbers)
     for number in numbers:
         below = stated // number * number
-        found |= {below, below + number}
-        found |= {n for n in range(max(1, stated - NEAR), stated + NEAR + 1) if number % n == 0}
-    return sorted(found - {0, stated}, key=lambda value: (abs(value - stated), value))[:MOST]
+        near |= {below, below + number}
+        near |= {n for n in range(max(1, stated - NEAR), stated + NEAR + 1) if number % n == 0}
+    return sorted(near - {0, stated}, key=lambda value: (abs(value - stated), value))[:MOST]

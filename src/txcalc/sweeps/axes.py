@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST
@@ -20,17 +20,52 @@ def axes(texts: Sequence[str]) -> list[Axis]:
     """
     if not texts:
         raise OptionError(f"--over is missing: {HELP}")
-    found = [_axis(text) for text in texts]
-    names = [axis.name for axis in found]
+    read = [_axis(text) for text in texts]
+    names = [axis.name for axis in read]
     for name in names:
         if names.count(name) > 1:
             raise OptionError(f"--over {name}: given twice")
-    return found
+    return read
+
+
+def axes_of(over: Mapping[str, str | Iterable[int | str]]) -> list[Axis]:
+    """The axes of values by name: lists, ranges, or texts as ``--over`` takes them.
+
+    Raises:
+        OptionError: a name without values, or a value that cannot be read.
+    """
+    if not over:
+        raise OptionError("over is empty: give values by name, as ctx=[512, 1024]")
+    return [
+        _axis(f"{name}={values}") if isinstance(values, str) else Axis(name, _listed(name, values))
+        for name, values in over.items()
+    ]
+
+
+def _listed(name: str, values: Iterable[int | str]) -> Values:
+    """The values of a list; of a range, however long, its ends are looked at."""
+    listed = values if isinstance(values, range) else list(values)
+    if not listed:
+        raise OptionError(f"over {name}: no value is given")
+    if name == "model":
+        return [str(value) for value in listed]
+    if isinstance(listed, range):
+        _ = _sized(name, listed[0]), _sized(name, listed[-1])
+        return listed
+    return [_sized(name, value) for value in listed]
+
+
+def _sized(name: str, value: object) -> int:
+    if isinstance(value, str):
+        return _number(f"{name}={value}", value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
+        raise OptionError(f"over {name}: whole numbers from 1 to 10^15 are needed")
+    return value
 
 
 def _axis(text: str) -> Axis:
-    name, sign, values = text.partition("=")
-    if not sign or not name or not values:
+    name, equals, values = text.partition("=")
+    if not equals or not name or not values:
         raise OptionError(f"--over {text}: {HELP}")
     if name == "model":
         return Axis(name, values.split(","))

@@ -1,4 +1,4 @@
-"""A model at the sizes of a sweep: built anew at each, and derived alike or refused."""
+"""A model at the sizes of a sweep, built at each; one that changes a derivation is refused."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Sized:
             TxcalcError: whatever they would be refused for.
         """
         model = self._built(self._first)
-        found = []
+        warnings = []
         for address in self._addresses:
             report = registry.report_of(address, model, question)
             report.find(address)
-            found += report.warnings
-        return found
+            warnings += report.warnings
+        return warnings
 
     def _at(self, sizes: Sizes) -> list[Quantity]:
         model = self._built(sizes)

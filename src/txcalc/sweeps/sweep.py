@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import islice
 from math import prod
+from typing import Any
 
 import msgspec
 
 from txcalc.accounts.options import question_for
 from txcalc.accounts.registry import refuse_unread
 from txcalc.errors import OptionError
+from txcalc.exact.quantity import Number
 from txcalc.sources.loading import read
 from txcalc.sweeps.derived import Sized, Sizes
 from txcalc.sweeps.writer import Fmt, Lines, quoted, start_of, writer
@@ -60,6 +64,7 @@ class Sweep:
         *,
         type_: str | None = None,
         strict: bool = False,
+        prefix: str = "--",
     ) -> None:
         self.model, self.addresses, self.axes = model, addresses, axes
         self._given, self._changes = given, changes
@@ -67,7 +72,7 @@ class Sweep:
         self.derived: dict[str, Sized] = {}
         self._warnings: dict[str, None] = {}
         self._check_names()
-        self._question = question_for(given, addresses)
+        self._question = question_for(given, addresses, prefix=prefix)
         self._unchecked = self._fixed_points()
         for point in islice(self._unchecked, AT_ONCE):
             self._check(point)
@@ -112,6 +117,16 @@ class Sweep:
                 if name not in writers:
                     writers[name] = writer(self.derived[name], names, self.addresses, fmt)
                 yield len(chunk), writers[name](start, chunk, *numbers)
+
+    def values(self) -> Iterator[dict[str, Number | str]]:
+        """Every point: the values of the axes and the figures, exact.
+
+        Raises:
+            TxcalcError: whatever a point of the sweep would be refused for.
+        """
+        for _, text in self.lines("json"):
+            for line in text.splitlines():
+                yield {name: _exact(value) for name, value in json.loads(line).items()}
 
     def _fixed_points(self) -> Iterator[Point]:
         """Every combination of models and sizes."""
@@ -162,6 +177,11 @@ class Sweep:
             if name in self._given:
                 raise OptionError(f"--{name} and --over {name} are both given: one of them")
         refuse_unread(letters, self.addresses, "--over ")
+
+
+def _exact(value: Any) -> Number | str:
+    """A value of a line of JSON; a number that is no integer stands beside its exact n/d."""
+    return Fraction(value["exact"]) if isinstance(value, dict) else value
 
 
 def _points(axes: Sequence[Axis]) -> Iterator[tuple[Value, ...]]:

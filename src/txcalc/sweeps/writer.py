@@ -58,7 +58,7 @@ def quoted(text: str) -> str:
 
 def _cell(code: Code, fmt: Fmt) -> str:
     """The source of a value between the braces of a format string."""
-    if code.below == "1":
+    if code.is_whole:
         return f"{{{code.above}}}"
     write = "plain" if fmt == "csv" else "exactly"
     return f"{{{write}({code.above}, {code.below})}}"

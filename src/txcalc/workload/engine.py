@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from txcalc.errors import OptionError
-from txcalc.exact.quantity import ONE, Letter, Quantity, ceil_div, const, least, product
+from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, ceil_div, const, least, product
 from txcalc.workload.reach import All, Chunk, Entries, Kept, Window
 
 EngineName = Literal["none", "vllm", "sglang", "llamacpp"]
@@ -49,6 +49,16 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     def multiple(self) -> int:
         """What rows of token tables are padded to: vLLM's vocab_parallel_embedding.py."""
         return 64 if self.name == "vllm" else 1
+
+    @property
+    def spare(self) -> Quantity:
+        """Tokens of a page beyond the pool, which SGLang writes padding to: memory_pool.py."""
+        return self.block if self.name == "sglang" else ZERO
+
+    @property
+    def null_blocks(self) -> Quantity:
+        """Blocks of the pool that no sequence gets: vLLM's block_pool.py holds one back."""
+        return ONE if self.name == "vllm" else ZERO
 
     @property
     def tokens_on_host(self) -> bool:

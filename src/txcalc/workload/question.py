@@ -152,7 +152,9 @@ def positive(name: str, value: object) -> Letter:
         OptionError: no whole number, or one below 1 or above 10^15.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
-        raise OptionError(f"--{name} {value}: a whole number from 1 to 10^15 is needed")
+        is_long = isinstance(value, int) and value.bit_length() > LARGEST.bit_length() * 4
+        shown = "is out of range" if is_long else value
+        raise OptionError(f"--{name} {shown}: a whole number from 1 to 10^15 is needed")
     return letter(name, value)
 
 

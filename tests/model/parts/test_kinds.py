@@ -47,7 +47,7 @@ AROUND: dict[str, type[msgspec.Struct]] = {
     "blocks": Block, "encoder": Stack, "head": Head, "embedding": Embedding, "mtp": Module,
     "tensors": Tensor,
 }  # fmt: skip
-ELSEWHERE = {"blocks": {"partial"}, "encoder": {"length"}}
+ELSEWHERE = {"blocks": {"partial", "mechanism"}, "encoder": {"length"}}
 """Fields that have tests of their own: what is partial is refused, a length is a default."""
 INDEXERS = {"mha": BlockIndexer, "mla": Indexer, "compressed": EntryIndexer}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
+from txcalc.sources.families.positions import rotated
 from txcalc.sources.families.wrappers import WRAPPERS
 from txcalc.sources.readers.config import Config, Task, Tree
 
@@ -120,7 +121,7 @@ def family(type_: str) -> Callable[[Config], Tree]:
     """From a config of a type to its description; the family's module is imported only now."""
     module, _, name = TYPES[type_].partition(".")
     function: Callable[[Config], Tree] = getattr(import_module(f"{__name__}.{module}"), name)
-    return function
+    return lambda config: rotated(config, type_, function(config))
 
 
 def alike(a: str, b: str) -> bool:

@@ -155,8 +155,9 @@ def luke(c: Config) -> Tree:
     if narrow != c.size("hidden_size"):
         around |= dense("entity_project", "d_model", narrow, bias=False)
     tree = encoder(
-        c, block, positions=learned(c), token_types=types, pooled="always", tensors=around
-    )
+        c, block, positions=learned(c), token_types=types, tensors=around,
+        pooled="always" if c.pooler else "never",
+    )  # fmt: skip
     if "head" in tree:
         tree["tensors"] |= _entity_head(entities, narrow, tied=tree["head"]["tied"])
         tree["head"]["tied"] = False

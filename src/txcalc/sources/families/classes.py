@@ -7,15 +7,27 @@ from functools import cache
 import msgspec
 
 from txcalc.sources.families import TYPES
-from txcalc.sources.readers.config import Task
+from txcalc.sources.readers.config import Task, TaskHead
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How the classes of a task end; ``types`` are the only ones whose classes do, if not all."""
+    """How the classes of a task end; ``types`` are the only ones whose classes do, if not all.
+
+    Without a task, those classes have a beam search of their own, which is not modelled.
+    """
 
     name: str
-    task: Task
+    task: Task | None
     types: tuple[str, ...] = ()
+    head: TaskHead | None = None
+
+
+class Class(msgspec.Struct, frozen=True):
+    """The type whose class a name is, its task, and its head; None for what is not known."""
+
+    type_: str | None = None
+    task: Task | None = None
+    head: TaskHead | None = None
 
 
 ENDINGS = (
@@ -30,9 +42,18 @@ ENDINGS = (
     Ending("ForCausalLM", "causal"),
     Ending("ForConditionalGeneration", "conditional"),
     Ending("ForMaskedLM", "masked"),
+    Ending("ForMultipleChoice", "body", head="choice"),
+    Ending("ForNextSentencePrediction", "body", head="next_sentence"),
     Ending("ForPreTraining", "masked"),
+    Ending("ForProcessRewardModel", "body", ("qwen2",), head="process_reward"),
+    Ending("ForQuestionAnswering", None, ("flaubert", "xlm", "xlnet")),
+    Ending("ForQuestionAnswering", "body", head="span"),
+    Ending("ForQuestionAnsweringSimple", "body", ("flaubert", "xlm", "xlnet"), head="span"),
+    Ending("ForRewardModel", "body", ("qwen2",), head="reward"),
+    Ending("ForSequenceClassification", "body", head="sequence"),
     Ending("ForSpeechSeq2Seq", "conditional"),
     Ending("ForTextToText", "conditional"),
+    Ending("ForTokenClassification", "body", head="tokens"),
     Ending("ModelWithLMHead", "causal"),
     Ending("WithLMHeadModel", "masked"),
     Ending("LMHeadModel", "causal"),
@@ -43,19 +64,21 @@ ENDINGS = (
 OTHERWISE = {
     "hunyuandensev1": "hunyuan_v1_dense",
     "hunyuanmoev1": "hunyuan_v1_moe",
+    "inkling": "inkling_text",
+    "nemotron35transcribe": "nemo_speechlm",
     "speech2text": "speech_to_text",
 }
 """Class names without their ending, in lower case, of types that are called otherwise."""
 
 
-def of_class(class_: str) -> tuple[str | None, Task | None]:
-    """The type whose class this is, and its task; None for what no ending or no type fits."""
+def of_class(class_: str) -> Class:
+    """What the name of a class says, as far as an ending and a type fit."""
     for ending in ENDINGS:
         if class_.endswith(ending.name):
             type_ = _types().get(plain(class_.removesuffix(ending.name)))
             if type_ in ending.types or not ending.types:
-                return type_, ending.task
-    return None, None
+                return Class(type_, ending.task, ending.head)
+    return Class()
 
 
 def plain(name: str) -> str:

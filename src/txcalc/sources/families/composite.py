@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from txcalc.sources.families import TYPES, family
-from txcalc.sources.families.wrappers import LEFT_OUT, WRAPPERS, Wrapper
+from txcalc.sources.families import TYPES, USUAL, family
+from txcalc.sources.families.defaults import class_sizes
+from txcalc.sources.families.wrappers import WRAPPERS, Wrapper
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.trees import noted, untied
 
@@ -13,7 +14,8 @@ _TOWERS = ("vision", "audio", "vq", "speech", "encoder", "projector", "perceiver
            "adaptor", "acoustic_tokenizer_encoder", "semantic_tokenizer_encoder", "semantic_model",
            "diffusion_head", "word_timestamp")  # fmt: skip
 _BESIDE = ("merged_", "image_", "video_", "audio_", "vision_", "vq_", "projector_",
-           "multimodal_", "spatial_", "num_channels", "patch_size", "mm_",
+           "multimodal_", "spatial_", "num_channels", "num_query_tokens", "projection_dim",
+           "use_decoder_only_language_model", "patch_size", "mm_",
            "vocabulary_map", "downsample_", "default_num_delay", "has_lora_adapter",
            "acoustic_tokenizer_chunk", "token_classification")  # fmt: skip
 
@@ -23,8 +25,6 @@ def whole(c: Config, wrapper: Wrapper | None = None) -> Tree:
     wrapper = wrapper or WRAPPERS[c.type]
     text = c if wrapper.flat and not c.has("text_config") else c.needed("text_config")
     text.assume(**wrapper.gives)
-    if c.task == "conditional":
-        text.task = "causal"
     tree = _described(c, text, wrapper)
     own_class = c.task == "conditional" or (c.class_ != "" and c.class_ == wrapper.own_class)
     tree = _headed(c, tree, wrapper, own_class=own_class)
@@ -41,10 +41,14 @@ def _described(c: Config, text: Config, wrapper: Wrapper) -> Tree:
     if type_ not in TYPES:
         c.unsupported(f"a text model of type {type_!r}")
     text.type = type_
+    if text.task == "conditional" and USUAL[type_] != "conditional":
+        text.task = "causal"
     if text is not c:
-        text.assume(**LEFT_OUT.get(type_, {}))
+        text.usual = class_sizes(type_)
     text.ignore("model_type", "architectures")
-    return family(type_)(text)
+    tree = family(type_)(text)
+    sizes = ", ".join(f"{key} {size:,}" for key, size in text.assumed.items())
+    return noted(tree, f"left out of the file, so by the class: {sizes}" if sizes else None)
 
 
 def _headed(c: Config, tree: Tree, wrapper: Wrapper, *, own_class: bool) -> Tree:

@@ -13,6 +13,7 @@ from txcalc.sources.readers.encoder import (
     replaced_or_head,
     token_types,
 )
+from txcalc.sources.readers.labels import n_labels
 from txcalc.sources.readers.layers import MAX_LAYERS, n_layers
 from txcalc.sources.readers.parts import learned
 from txcalc.sources.readers.trees import dense, lookup
@@ -29,12 +30,10 @@ def albert(c: Config) -> Tree:
     block = layer(c, decodes=False, shared=True)
     layers = [f"group{i * groups // count}-{j}" for i in range(count) for j in range(inner)]
     blocks = dict.fromkeys(layers, block)
-    named = c.raw("id2label")
-    n = c.size("num_labels", default=len(named) if isinstance(named, dict) and named else 2)
     return encoder(
         c, block if len(blocks) == 1 else blocks, len(layers) if len(blocks) == 1 else layers,
         positions=learned(c), token_types=token_types(c), untied=SECOND_BIAS,
-        pretraining=labels(n, "sentence_order"),
+        pretraining=labels(n_labels(c), "sentence_order"),
         **projected(c.size("embedding_size")),
     )  # fmt: skip
 

@@ -117,7 +117,7 @@ def openai_gpt(c: Config) -> Tree:
     """Radford et al. 2018: learned positions, a norm after each sub-layer, FFNs of 4 d_model."""
     attend, ffn = mha(c.size(*_HEADS), bias=True), _wide(c)
     block = {"norm": "layer", "placement": "post", "attention": attend, "ffn": ffn}
-    return _learned(c, block, tied=True, final_norm="none")
+    return _learned(c, block, 512, tied=True, final_norm="none")
 
 
 def ctrl(c: Config) -> Tree:
@@ -135,9 +135,10 @@ def _wide(c: Config, *key: str, width: tuple[str, ...] = _WIDTH) -> Tree:
     return {"kind": "plain", "d_ff": c.maybe(*key) or 4 * c.size(*width), "bias": True}
 
 
-def _learned(c: Config, block: Tree, **more: Any) -> Tree:
+def _learned(c: Config, block: Tree, rows: int = 1024, **more: Any) -> Tree:
+    """A decoder with a table of positions, of as many ``rows`` where the file does not say."""
     c.ignore("n_ctx", "n_special", "predict_special_tokens")
-    positions = {"kind": "learned", "n_positions": c.size(*_LIMIT)}
+    positions = {"kind": "learned", "n_positions": c.size(*_LIMIT, default=rows)}
     more |= {"positions": positions, "limit": _LIMIT}
     return _decoder(c, {"decoder": block}, n_layers(c, *_LAYERS), **more)
 

@@ -24,7 +24,7 @@ def opt(c: Config) -> Tree:
     }
     last = before and not c.flag("_remove_final_layer_norm", default=False)
     described = _decoder(
-        c, block, n_layers(c), final_norm=norm if last else "none", positions=learned(c, 2)
+        c, block, n_layers(c), final_norm=norm if last else "none", positions=learned(c, 2, 2048)
     )
     narrow = c.maybe("word_embed_proj_dim")
     return described if narrow in (None, c.size("hidden_size")) else _projected(described, narrow)

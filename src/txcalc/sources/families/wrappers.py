@@ -119,19 +119,3 @@ WRAPPERS = {
     "voxtral": Wrapper("never", "llama", gives=_VOXTRAL),
     "voxtral_realtime": Wrapper("tied", "voxtral_realtime_text", gives=_VOXTRAL_REALTIME),
 }
-
-LEFT_OUT = {
-    "llama": {
-        "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
-        "num_hidden_layers": 32, "num_attention_heads": 32,
-    },
-    "mistral": {
-        "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
-        "num_hidden_layers": 32, "num_attention_heads": 32,
-    },
-    "qwen2": {
-        "vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
-        "num_hidden_layers": 32, "num_attention_heads": 32,
-    },
-}  # fmt: skip
-"""Sizes of the text models whose configs were long saved as differences from these."""

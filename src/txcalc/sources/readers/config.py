@@ -14,8 +14,16 @@ from txcalc.sources.json import shown
 Task = Literal["causal", "masked", "conditional", "body"]
 """What the class counts: with a causal head, a masked-LM head, encoder and decoder, or no head."""
 
+TaskHead = Literal[
+    "sequence", "tokens", "span", "choice", "next_sentence", "reward", "process_reward"
+]
+"""What a class without a language-model head has on its body instead."""
+
 Tree = dict[str, Any]
 """A description, or a piece of one."""
+
+DEEPEST = 8
+"""Levels of objects within objects that a config is read to."""
 
 T = TypeVar("T")
 
@@ -44,6 +52,7 @@ class Config:
 
     Readers take alternative names of one key and return the value of those present, which have to
     agree; a key that is absent or null has the default, and without a default is an error.
+    The body of a class with a task ``head`` has its ``pooler`` only where the head reads it.
     """
 
     def __init__(
@@ -55,24 +64,41 @@ class Config:
         path: str = "",
         type_: str = "",
         class_: str = "",
+        head: TaskHead | None = None,
+        pooler: bool = True,
     ) -> None:
         self.task: Task = task
+        self.head: TaskHead | None = head
+        self.pooler = pooler
         self.type = type_
         self.class_ = class_
         self._tree = tree
         self._file = file
         self._path = path
+        self.usual: Mapping[str, int] = {}
+        self.assumed: dict[str, int] = {}
         self._read: set[str] = set()
         self._inner: list[Config] = []
 
     def size(self, *names: str, default: int | _Missing | None = MISSING) -> int:
-        """A positive whole number."""
+        """A positive whole number; one without a default is as the class has it, if that is known.
+
+        Such sizes are in ``usual``, and in ``assumed`` once they were needed.
+        """
         size = self.maybe(*names)
         if size is not None:
             return size
-        if default is None or isinstance(default, _Missing):
-            self._missing(names)
-        return default
+        if default is not None and not isinstance(default, _Missing):
+            return default
+        return self.by_class(*names) or self._missing(names)
+
+    def by_class(self, *names: str) -> int | None:
+        """A size that the file leaves out and the class of the type knows."""
+        usual = [name for name in names if name in self.usual]
+        if not usual or any(name in self._tree for name in names):
+            return None
+        self.assumed[usual[0]] = self.usual[usual[0]]
+        return Keyed(self.usual[usual[0]], self.at(usual[0]))
 
     def stated(self, name: str, default: int) -> int:
         """A positive whole number that may be left out, but not null."""
@@ -136,10 +162,15 @@ class Config:
             self.refuse(name, f"it contradicts another name of it: {', '.join(present)}")
         if not isinstance(tree, dict):
             self.refuse(name, f"an object is needed, not {shown(tree)}")
+        if self.at(name).count(".") >= DEEPEST:
+            self.refuse(self.at(name)[:40], f"objects nested deeper than {DEEPEST}")
         type_ = tree.get("model_type") or ""
         if not isinstance(type_, str):
             self.refuse(f"{name}.model_type", f"a name is needed, not {shown(type_)}")
-        inner = Config(tree, self._file, self.task, path=self.at(name), type_=type_)
+        inner = Config(
+            tree, self._file, self.task, path=self.at(name), type_=type_,
+            head=self.head, pooler=self.pooler,
+        )  # fmt: skip
         self._inner.append(inner)
         return inner
 
@@ -250,16 +281,16 @@ class Config:
     def _count(self, name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.refuse(name, f"a whole number is needed, not {shown(value)}")
-        if not math.isfinite(value) or value != int(value):
-            self.refuse(name, f"a whole number is needed, not {value}")
+        if isinstance(value, float) and not value.is_integer():
+            self.refuse(name, f"a whole number is needed, not {shown(value)}")
         if not 0 <= value <= LARGEST:
-            self.refuse(name, f"{value} is out of range: from 0 to 10^15")
+            self.refuse(name, f"{shown(value)} is out of range: from 0 to 10^15")
         return Keyed(value, self.at(name))
 
     def _number(self, name: str, value: Any) -> Fraction:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.refuse(name, f"a number is needed, not {shown(value)}")
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             self.refuse(name, f"a finite number is needed, not {value}")
         return Fraction(repr(value))
 

@@ -63,8 +63,9 @@ def layer(
 
     ``absolute`` types know no other position_embedding_type.
     """
-    if absolute and c.word("position_embedding_type", default="absolute") != "absolute":
-        c.unsupported("a table of distances or rotation, by position_embedding_type,")
+    positions = c.word("position_embedding_type", default="absolute") if absolute else "absolute"
+    if positions != "absolute":
+        c.unsupported(f"position_embedding_type {positions!r} of type {c.type!r}")
     idle = idle_cross_attention(c, bias=bias is True) if decodes else {}
     if idle and not c.flag("is_decoder", default=False):
         c.refuse("add_cross_attention", "only a decoder, by is_decoder, has it")
@@ -143,7 +144,7 @@ def _more_of_the_class(c: Config, pooled: Pooled, pretraining: Tree | None) -> T
     beyond = c.class_.endswith("ForPreTraining")
     if beyond and pretraining is None:
         c.unsupported(f"the class {c.class_!r}")
-    pools = pooled == "always" or (pooled == "body" and (beyond or c.task == "body"))
+    pools = pooled == "always" or (pooled == "body" and (beyond or (c.task == "body" and c.pooler)))
     return (POOLER if pools else {}) | ((pretraining or {}) if beyond else {})
 
 

@@ -131,7 +131,7 @@ def decoder(
     return {
         "d_model": c.size(*width),
         "vocab": c.size("vocab_size"),
-        **given(context=c.maybe(*limit)),
+        **given(context=c.maybe(*limit) or c.by_class(*limit)),
         "blocks": dict(blocks),
         "layers": stack,
         **head,

@@ -81,9 +81,9 @@ def window(c: Config, default: int | None = None, *names: str) -> int | None:
     return c.maybe(*names) or (default if absent else None)
 
 
-def learned(c: Config, more: int = 0) -> Tree:
+def learned(c: Config, more: int = 0, default: int | None = None) -> Tree:
     """A table of positions, with some rows beyond those that the file states."""
-    rows = c.size("max_position_embeddings")
+    rows = c.size("max_position_embeddings", default=default)
     return {"kind": "learned", "n_positions": rows + more if more else rows}
 
 

@@ -27,3 +27,10 @@ def refuse_flags(c: Config, *names: str) -> None:
     for name in names:
         if c.flag(name, default=False):
             c.unsupported(f"{name} true of type {c.type!r}")
+
+
+def refuse_false(c: Config, *names: str) -> None:
+    """Refuses flags that mean something only where true, as they are by default."""
+    for name in names:
+        if not c.flag(name, default=True):
+            c.unsupported(f"{name} false of type {c.type!r}")

@@ -20,11 +20,15 @@ IDLE = "the class has no encoder: its cross-attention has weights, but never run
 
 
 def sides(c: Config) -> tuple[Side, ...]:
-    """The stacks that the class has: both, the decoder of a causal one, or the encoder alone."""
+    """The stacks that the class has: both, the decoder of a causal one, or the encoder alone.
+
+    A classifier of tokens has the encoder alone (T5ForTokenClassification).
+    """
     c.only("conditional", "causal", "body")
     if c.task == "causal":
         return ("decoder",)
-    return ("encoder",) if c.class_.endswith("EncoderModel") else ("encoder", "decoder")
+    alone = c.class_.endswith("EncoderModel") or c.head == "tokens"
+    return ("encoder",) if alone else ("encoder", "decoder")
 
 
 def stack(layers: Sequence[str] | int, block: str = "", **fields: object) -> Tree:

@@ -1,0 +1,163 @@
+"""Memory of GPUs: what they hold together is the model, and what each holds is published."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.support.running import BUNDLED, find, named, report, run, told
+from txcalc.errors import RefusedError
+
+LAYOUTS: list[dict[str, Any]] = [
+    {"tp": 2}, {"tp": 4}, {"tp": 8}, {"pp": 2}, {"dp": 2}, {"dp": 2, "ep": True},
+    {"tp": 2, "ep": True}, {"tp": 2, "pp": 2, "dp": 2}, {"tp": 2, "engine": "vllm"},
+    {"pp": 2, "engine": "llamacpp"},
+]  # fmt: skip
+DECODERS = [name for name in BUNDLED if named(name).has_decoder]
+NOT_DIVIDED = ("n_heads", "n_kv_heads", "no rule", "no stages", "no routed experts")
+"""Why a model refuses a layout."""
+
+Question = dict[str, Any]
+
+
+named = cache(named)
+
+
+def memory(name: str, **question: Any) -> dict[str, int | Fraction]:
+    figures = report("memory", named(name), **{"dtype": "bf16", "ctx": 4096} | question).figures
+    return {
+        address.removeprefix("memory."): quantity.value for address, quantity in figures.items()
+    }
+
+
+def divided(name: str) -> list[tuple[Question, dict[str, int | Fraction]]]:
+    """The layouts that a model can have, and what its GPUs hold in each."""
+    each = []
+    for layout in LAYOUTS:
+        for mtp in {False, named(name).mtp is not None}:
+            question = {**layout, "mtp": mtp}
+            why = told(lambda question=question: memory(name, **question))
+            assert not why or any(word in why for word in NOT_DIVIDED), why
+            if not why:
+                each.append((question, memory(name, **question)))
+    return each
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_all_gpus_hold_the_model_and_what_is_repeated_and_padded(name: str) -> None:
+    for question, held in divided(name):
+        stored = find(named(name), "weights.bytes", dtype="bf16", mtp=question["mtp"])
+        if question.get("engine") == "llamacpp" and not _is_tied(name):
+            stored -= find(named(name), "weights.embedding", dtype="bf16") - _beside(name)
+        here = held["total.weights"] + held["total.mtp"]
+        assert here - held["total.repeated"] - held["total.padding"] == stored, question
+        assert held["total.repeated"] >= 0
+        assert held["total.padding"] >= 0
+
+
+def _is_tied(name: str) -> bool:
+    head = named(name).head
+    return head is not None and head.tied
+
+
+def _beside(name: str) -> int:
+    """Bytes of the tables that are not the tokens'."""
+    beside = (row for row in named(name).rows if row.component == "embedding")
+    return sum(2 * int(row.declared.each.value) for row in beside if row.name != "tokens")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_the_parts_of_a_gpu_add_up(name: str) -> None:
+    for question, held in divided(name):
+        for at in ("gpu", "total"):
+            loaded = held[f"{at}.weights"] + held[f"{at}.tables"] + held[f"{at}.mtp"]
+            assert held[f"{at}.loaded"] == loaded, question
+            kept = held[f"{at}.cache"] + held[f"{at}.fixed"]
+            assert held[f"{at}.total"] == loaded + kept, question
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_stages_and_groups_conserve_caches(name: str) -> None:
+    whole = memory(name, batch=3)
+    for layout in ({"pp": 2}, {"dp": 2}, {"dp": 4}):
+        if "pp" in layout and named(name).has_encoder:
+            continue
+        held = memory(name, batch=3, **layout)
+        for part in ("cache", "fixed"):
+            assert held[f"total.{part}"] == whole[f"total.{part}"], layout
+
+
+@pytest.mark.parametrize("tp", [2, 4, 8])
+def test_a_cache_is_conserved_where_kv_heads_divide(tp: int) -> None:
+    whole = memory("llama-3.1-70b")["total.cache"]
+    held = memory("llama-3.1-70b", tp=tp)
+    assert (held["total.cache"], held["gpu.cache"]) == (whole, whole / tp)
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-70b", "gemma-2-9b", "qwen3-235b-a22b"])
+def test_a_longer_context_never_needs_less(name: str) -> None:
+    for engine in ("none", "vllm", "sglang", "llamacpp"):
+        sizes = [memory(name, ctx=ctx, engine=engine)["gpu.cache"] for ctx in range(1, 9000, 523)]
+        assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize(("tp", "stored"), [(8, 40960), (16, 40960)])
+def test_eight_kv_heads_repeat_beyond_eight_gpus(tp: int, stored: int) -> None:
+    # 2 x 80 layers x 1 head x 128 channels x 2 bytes.
+    assert memory("llama-3.1-70b", tp=tp, ctx=1)["gpu.cache"] == stored
+
+
+@pytest.mark.parametrize("tp", [1, 2, 4, 8, 16])
+def test_a_latent_is_whole_on_each_gpu(tp: int) -> None:
+    # arXiv:2412.19437: 61 layers x (512 + 64) channels; github.com/LMCache/LMCache/pull/694.
+    assert memory("deepseek-v3", tp=tp, ctx=1)["gpu.cache"] == 70272
+
+
+def test_a_tied_table_stands_on_both_ends_of_a_pipeline() -> None:
+    # arXiv:2408.00118: a vocabulary of 256,000 and a width of 3,584.
+    assert memory("gemma-2-9b", pp=2)["total.repeated"] == 917_504_000 * 2
+
+
+def test_stages_that_are_listed() -> None:
+    held = memory("deepseek-v2-lite", pp=2, stages="14,13", ctx=1)
+    # github.com/vllm-project/vllm/pull/20665: 14 layers of a latent of 512 + 64.
+    assert held["stages.0.cache"] == 14 * 576 * 2
+    assert held["stages.1.cache"] == 13 * 576 * 2
+
+
+def test_heads_that_do_not_divide() -> None:
+    ran = run("memory", "phi-4", "--tp", 4)
+    assert ran.code == 2
+    assert "n_kv_heads 10 cannot be divided by 4 GPUs: 1, 2, 5, 10" in ran.err
+
+
+def test_a_part_without_a_rule_is_refused_by_name() -> None:
+    with pytest.raises(RefusedError, match=r"deepseek-v4-flash: .*'compressed' has no rule"):
+        memory("deepseek-v4-flash", tp=2)
+    assert memory("deepseek-v4-flash", pp=2)["total.repeated"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tp": 4, "dcp": 3}, "--dcp 3 divides a group of --tp 4: take a divisor"),
+        ({"stages": "16,16"}, "2 stages, but --pp 1"),
+        ({"pp": 2, "stages": "16,15"}, "31 layers; the model has 32"),
+        ({"pp": 33}, "the model has 32 layers"),
+        ({"pp": 2, "stages": "16+16"}, "as 14,13"),
+        ({"tp": 0}, "--tp 0: a whole number from 1"),
+        ({"block_size": 0}, "--block-size 0: a whole number from 1"),
+        ({"mtp": True}, "no multi-token-prediction modules"),
+        ({"tp": 4, "dcp": 4}, "--dcp 4"),
+        ({"ep": True, "tp": 2}, "no routed experts"),
+    ],
+)
+def test_contradictory_options(options: dict[str, Any], said: str) -> None:
+    assert said in told(lambda: memory("llama-3.1-8b", **options))
+
+
+def test_experts_that_cannot_be_shared_out_whole() -> None:
+    assert "8 experts" in told(lambda: memory("mixtral-8x7b", tp=16, ep=True))
