@@ -31,7 +31,7 @@ COMMENT = f"% {ABOUT}\n"
         (f"a \\\\% 5\n124M{COMMENT}", "124M", "rounds"),
         (f"5 % about\n124M{COMMENT}", "124M", "rounds"),
         (f"\\verb|%| 124M {COMMENT}", "124M", "rounds"),
-        (f"124M\r\n{COMMENT}", "124M", "rounds"),
+        (f"124M\r\n{COMMENT}", "124M", "rounds"), (f"It has 124M. {COMMENT}", "124M", "rounds"),
     ],
 )  # fmt: skip
 def test_a_claim_is_found_where_it_stands(page: str, value: str, relation: str) -> None:

@@ -22,7 +22,7 @@ _FORMATTING = re.compile(
     r"\\(?:text\w*|math\w+|emph|mbox|num|underline)\s*\{"
     r"|(?<!\\)\$|\\[()]|(?P<kept>\{,\}|\^\{[^{}]*\})|[{}]"
 )
-_ENDS = re.compile(r"(?:\\\\|\\hline|\s)+\Z")
+_ENDS = re.compile(r"(?:\\\\|\\hline|[\s.,;:!?)])+\Z")
 
 
 def comments(text: str) -> Iterator[Comment]:
