@@ -43,10 +43,10 @@ def models_by_name() -> ModelOf:
             return error
 
     def model_of(name: str, changes: tuple[str, ...], type_: str | None) -> Model:
-        found = attempt(name, changes, type_)
-        if isinstance(found, TxcalcError):
-            raise found.with_traceback(None)
-        return found
+        model = attempt(name, changes, type_)
+        if isinstance(model, TxcalcError):
+            raise model.with_traceback(None)
+        return model
 
     return model_of
 

@@ -166,13 +166,13 @@ def _exponent(power: str) -> int:
 def _moved(power: str, by: int) -> str:
     """A power of ten with another exponent, written alike."""
     exponent = str(_exponent(power) + by)
-    found = re.search(r"([+-]?[0-9]+|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\}?$", power)
-    old = found[1] if found else ""
+    digits = re.search(r"([+-]?[0-9]+|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\}?$", power)
+    old = digits[1] if digits else ""
     if not re.search("[0-9]", old):
         exponent = exponent.translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
     elif old.startswith("+") and not exponent.startswith("-"):
         exponent = "+" + exponent.zfill(len(old) - 1)
-    start, end = found.span(1) if found else (len(power), len(power))
+    start, end = digits.span(1) if digits else (len(power), len(power))
     return power[:start] + exponent + power[end:]
 
 
