@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from txcalc.exact.quantity import const
-from txcalc.report.format import decimal, in_thousands, readable
+from txcalc.report.format import decimal, in_thousands, printable, readable
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,33 @@ def test_the_largest_value_of_a_column_chooses_the_prefix_of_all(
 )
 def test_flops_and_bytes_have_a_form_beside_their_digits(value: int, unit: str, shown: str) -> None:
     assert readable(const(value, unit)) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (Fraction(10**96, 7), f"{10**96 // 7:,}.142857"), (Fraction(-(10**96), 7), None),
+        (Fraction(1, 3 * 10**96), "0.0"),
+    ],
+)  # fmt: skip
+def test_a_fraction_of_any_size_is_shown(value: Fraction, shown: str | None) -> None:
+    assert decimal(value) == (shown or f"-{decimal(-value)}")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("124M ≈ 億 é\u00a0\u3000", None), ("a\r\n\tb", r"a\r\n\tb"), ("\x1b[31m", r"\u001b[31m"),
+        ("\x00\x7f\x9b", r"\u0000\u007f\u009b"), ("\u2028\u202e\ufeff", r"\u2028\u202e\ufeff"),
+        ("\ud800", r"\ud800"), ("", None), ("\\n", None),
+    ],
+)  # fmt: skip
+def test_what_is_unseen_is_printed_as_its_escape(text: str, shown: str | None) -> None:
+    assert printable(text) == (text if shown is None else shown)
+
+
+@given(st.text())
+def test_a_printable_text_has_one_line_and_is_printed_as_itself(text: str) -> None:
+    shown = printable(text)
+    assert len(shown.splitlines()) <= 1
+    assert printable(shown) == shown

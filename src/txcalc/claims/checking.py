@@ -43,10 +43,10 @@ def models_by_name() -> ModelOf:
             return error
 
     def model_of(name: str, changes: tuple[str, ...], type_: str | None) -> Model:
-        outcome = attempt(name, changes, type_)
-        if isinstance(outcome, TxcalcError):
-            raise outcome.with_traceback(None)
-        return outcome
+        model = attempt(name, changes, type_)
+        if isinstance(model, TxcalcError):
+            raise model.with_traceback(None)
+        return model
 
     return model_of
 

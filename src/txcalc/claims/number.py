@@ -77,23 +77,23 @@ def _shown(before: str) -> tuple[str, str]:
     """The number that ends a text, and the sign before it."""
     is_cut = len(before) > _REACH
     before = _PARTED.sub("", _MATHS.sub("", before[-_REACH:]))
-    last = _AT_END.search(before)
+    number = _AT_END.search(before)
     token = _TOKEN.search(before)
-    if last is None or (is_cut and last.start() == 0):
+    if number is None or (is_cut and number.start() == 0):
         raise WrittenError(no_number(token["text"]) if token else _NONE)
-    if word := (last["word"] or "").strip():
+    if word := (number["word"] or "").strip():
         raise WrittenError(f"{_NONE}: {word!r} is no unit{nearest(word, NAMES)}")
-    lead = _BEGUN_MATHS.sub("", before[: last.start()])
+    lead = _BEGUN_MATHS.sub("", before[: number.start()])
     sign = _SIGN.search(lead)
     if sign and not _ARROW.fullmatch(sign["sign"]):
-        return last["number"], sign["sign"]
+        return number["number"], sign["sign"]
     lead = lead.rpartition("\n")[2]
     if earlier := _EARLIER.search(lead):
-        both = f"{earlier['number']} and {last['number']}"
+        both = f"{earlier['number']} and {number['number']}"
         raise WrittenError(f"two numbers it could mean: {both}")
     if token and _JOINED.search(lead):
         raise WrittenError(no_number(token["text"]))
-    return last["number"], ""
+    return number["number"], ""
 
 
 def _span(source: str, opening: int, number: str) -> tuple[int, int]:

@@ -48,8 +48,8 @@ def scale_of(unit: str, counted: str) -> Fraction:
     for word in _words(unit):
         factor, what = _worth(word, counted)
         if what is not None and what != counted:
-            counts = counted or "a pure number"
-            raise ValueError(f"it counts {what or 'a share'}, but the figure is {counts}")
+            figure = counted or "a pure number"
+            raise ValueError(f"it counts {what or 'a share'}, but the figure is {figure}")
         scale *= factor
     return scale
 

@@ -31,6 +31,7 @@ def check(
 ) -> None:
     """Exits with 1 for a claim that does not hold, 2 for one that cannot be read."""
     from txcalc.render.verdicts import failure, verdicts_in
+    from txcalc.report.format import printable
 
     if write and "-" in paths:
         raise OptionError("standard input cannot be refreshed: --write needs a file")
@@ -39,7 +40,7 @@ def check(
     if is_interrupted:
         raise KeyboardInterrupt
     if not verdicts and not quiet:
-        warn([f"no claim stands in {', '.join(paths)}"])
+        warn([f"no claim stands in {printable(', '.join(paths))}"])
     unreadable = [verdict for verdict in verdicts if verdict.unreadable]
     for verdict in unreadable:
         say(failure(verdict))

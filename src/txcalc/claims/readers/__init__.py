@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from typing import cast
 
 from txcalc.claims.readers.comment import Comment
 
@@ -20,5 +21,5 @@ def comments(text: str, ending: str) -> Iterator[Comment]:
     Raises:
         PageError: a page that its format does not allow, or that is too large.
     """
-    comments: Iterator[Comment] = import_module(f"{__name__}.{READERS[ending]}").comments(text)
-    return comments
+    reader = import_module(f"{__name__}.{READERS[ending]}")
+    return cast(Iterator[Comment], reader.comments(text))

@@ -215,7 +215,7 @@ def _ends_in_tag(text: str) -> bool:
 
 def _element(within: str, tag: str) -> str:
     """The element whose content is shown as it is, if there is one after a tag."""
-    opened = _AS_IS.match(tag)
-    if opened is None or (within and opened["name"].lower() != within):
+    element = _AS_IS.match(tag)
+    if element is None or (within and element["name"].lower() != within):
         return within
-    return "" if opened["end"] else opened["name"].lower()
+    return "" if element["end"] else element["name"].lower()

@@ -55,4 +55,4 @@ def comments(text: str) -> Iterator[Comment]:
 def _as_seen(text: str) -> str:
     """The end of a text without what sets its type; numbers stay as they are written."""
     text = _SPACE.sub(" ", text[-_SEEN:])
-    return _ENDS.sub("", _FORMATTING.sub(lambda match: match["kept"] or "", text))
+    return _ENDS.sub("", _FORMATTING.sub(lambda markup: markup["kept"] or "", text))
