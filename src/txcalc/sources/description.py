@@ -28,7 +28,7 @@ MOSTKINDS = 1000
 """Kinds of blocks, or tensors in one place, that a description may list."""
 MOST_DIMS = 8
 MOST_ELEMENTS = LARGEST**3
-"""Elements of all copies of a tensor: a matrix of the largest sizes, as often as there is a size."""
+"""Elements of a tensor and all its copies: a matrix of the largest sizes, in as many layers."""
 STACKS = {"encoder": "encoder", "layers": "decoder"}
 KINDS: dict[str, dict[str, type[Part]]] = {
     role: {str(kind.__struct_config__.tag): kind for kind in get_args(union)}
