@@ -95,6 +95,15 @@ def many_tensors(count: int) -> str:
     return "".join(f"t{i}: {{use: matmul, dims: [3, 3]}}, " for i in range(count))
 
 
+def like_parts(count: int) -> str:
+    return "".join(f"  layer_attention_{i:05}: {{kind: mha, n_heads: 4}}\n" for i in range(count))
+
+
+def many_directives(end: str) -> str:
+    """After a line without one, so that only the end of a line comes before each."""
+    return f"#{end}" + "".join(f"%TAG !e{i}! tag:a,2000:{end}" for i in range(25_000)) + "---\na: 1"
+
+
 HOSTILE = {
     "blocks": many_blocks(10_000),
     "an-unknown-block-of-many": many_blocks(10_000).replace("pattern: [b0,", "pattern: [bx,"),
@@ -111,6 +120,16 @@ HOSTILE = {
     "a-long-number": GOOD.replace("d_model: 8", "d_model: " + "8" * 900_000),
     "a-long-kind": GOOD.replace("kind: plain", "kind: " + "plain" * 180_000),
     "a-long-letter": GOOD.replace("[d_ff, d_model]", "[" + "d_model" * 100_000 + ", 2]"),
+    "a-key-twice": GOOD + "key: 1\n" * 100_000,
+    "like-names": GOOD.replace("parts:", "parts:\n" + like_parts(9_000)).replace(
+        "attention: own", "attention: layer_attention_x"
+    ),
+    "colons": "---\n" + ": " * 400_000,
+    "directives": many_directives("\n"),
+    "directives-after-cr": many_directives("\r"),
+    "directives-after-nel": many_directives("\x85"),
+    "directives-after-ls": many_directives("\u2028"),
+    "factors": GOOD.replace("[d_ff, d_model]", "[" + "2*" * 400_000 + "d_ff, d_model]"),
     "comments": "# comment\n" * 90_000,
     "brackets": "[" * 900_000,
     "quotes": "a: '" + "''" * 400_000,

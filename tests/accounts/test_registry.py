@@ -126,5 +126,5 @@ def test_a_claim_with_an_option_that_nothing_reads_is_unreadable(tmp_path: Any) 
     )
     ran = run("check", page)
     assert ran.code == 2
-    assert "kv changes nothing here: params reads no option" in " ".join(ran.out.split())
+    assert "kv changes nothing here: params reads no option" in " ".join(ran.err.split())
     assert "1 cannot be read" in ran.out

@@ -104,7 +104,8 @@ def test_a_command_against_a_minimal_program(tmp_path: Path) -> None:
 
 def _everything(model: Model) -> None:
     for name in registry.WITH_FIGURES:
-        registry.account(name, model, Question())
+        if name != "fit":  # which has no answer without a device
+            registry.account(name, model, Question())
 
 
 def test_the_whole_account_of_gpt3() -> None:

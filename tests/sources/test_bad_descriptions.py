@@ -273,3 +273,39 @@ def test_a_partial_model_answers_params_and_refuses_the_rest_by_name(tmp_path: P
         assert (code, out) == (2, "")
         assert err.startswith("txcalc: small: its block 'sparse' is partial")
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["params", "flops", "kvcache", "intensity", "show"])
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        "{use: elementwise, dims: [" + ", ".join(["1000000000000000"] * 7) + "]}",
+        "{use: elementwise, copies: 1000000000000000, dims: ["
+        + ", ".join(["1000000000000000"] * 8) + "]}",
+        "{use: matmul, dims: [" + "d_model*" * 300 + "d_model, d_model]}",
+        "{use: conv, dims: [" + "1000000000000000*" * 20_000 + "d_model, 4]}",
+        "{use: matmul, dims: [1000000000000000*d_model, d_model]}",
+    ],
+)  # fmt: skip
+def test_a_tensor_beyond_any_size_is_refused(tensor: str, command: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(GOOD.replace("{use: matmul, dims: [d_ff, d_model]}", tensor), "utf-8")
+    ran = run(command, path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "tensors.conv" in ran.err
+
+
+def test_the_largest_tensor_is_counted_in_every_format(tmp_path: Path) -> None:
+    """10^15 x 10^15 in 10^15 copies, in 10^15 layers: the other terms are far below."""
+    most = 10**15
+    text = GOOD.replace(
+        "{use: matmul, dims: [d_ff, d_model]}",
+        f"{{use: elementwise, copies: {most}, dims: [{most}, {most}]}}",
+    ).replace("count: 3", f"count: {most}")
+    path = tmp_path / "model.yaml"
+    path.write_text(text, "utf-8")
+    assert str(get(str(path), "params.blocks")).startswith("5" + "0" * 25)
+    for command in ("params", "flops", "kvcache", "intensity", "concurrency", "show"):
+        for fmt in ("table", "json", "csv", "markdown"):
+            ran = run(command, path, "--format", fmt, *(["--ctx", most] * (command != "params")))
+            assert ran.code == 0, ran.err

@@ -13,7 +13,7 @@ from txcalc.errors import RefusedError
 from txcalc.exact.counting import series
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, defined, product, total
 from txcalc.model.model import Layers, Model, Row
-from txcalc.model.rows import Op, Scan, Weight
+from txcalc.model.rows import Op, Scan, State, Weight
 from txcalc.report.report import Figures, Report
 from txcalc.workload.passes import Mla, Pass, default_form, per_multiply_add
 from txcalc.workload.question import MEANINGS, PROMPT, Question, positive
@@ -168,7 +168,7 @@ def _merged(model: Model, kind: Layers) -> list[Row]:
                 alike.setdefault((weight.stream, weight.reach), []).append(row)
             case Op() | Scan():
                 rest.append(row)
-            case _:
+            case Weight() | State():
                 pass
     return [_sum(rows) for rows in alike.values()] + rest
 

@@ -14,7 +14,7 @@ from txcalc.cli import options as opt
 from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.signature import Command, Given, with_options
-from txcalc.errors import AddressError, OptionError, UnknownModelError
+from txcalc.errors import AddressError, OptionError, UnknownModelError, nearest
 from txcalc.workload.question import Question
 
 if TYPE_CHECKING:
@@ -44,9 +44,10 @@ def models(
     if kind:
         reports = [report for report in reports if report.notes["params.total"] == kind]
     if not reports:
-        raise UnknownModelError(
-            f"no bundled model is {' or '.join([*(having or []), *(kind or [])])}"
-        )
+        of_kind = f"of kind {kind} " if kind else ""
+        has = f"has {' or '.join(having)} in its name or kind" if having else "is there"
+        hint = nearest(having[0], bundled.names()) if having and not named else ""
+        raise UnknownModelError(f"no bundled model {of_kind}{has}{hint}")
     emit(render(ordered(reports, sort), fmt, "catalogue", explain=explain), [])
 
 

@@ -15,7 +15,7 @@ from txcalc.render.table import below, capture, drawn, kept, terminal
 from txcalc.render.values import Row, raw, symbol_row
 from txcalc.render.wrap import wrapped
 from txcalc.report.explain import Explanation, Step, Symbol
-from txcalc.report.format import cell, decimal, readable
+from txcalc.report.format import cell, decimal, printable_lines, readable
 
 LONG = 130
 """Characters of a formula that needs the whole width of a page."""
@@ -53,7 +53,7 @@ def explanation_json(explanation: Explanation) -> str:
         "conventions": explanation.conventions,
         "sources": explanation.sources,
     }
-    return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
+    return printable_lines(json.dumps(answer, ensure_ascii=False, indent=2)) + "\n"
 
 
 def _step(step: Step) -> Row:

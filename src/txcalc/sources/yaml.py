@@ -18,7 +18,8 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _DIGITS = 40
 """More of them change nothing: the number is out of any range."""
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
-_DIRECTIVE = re.compile(r"^%[A-Z]", re.MULTILINE)
+_DIRECTIVE = re.compile("(?:^|[\r\x85\u2028\u2029\ufeff])%[A-Z]", re.MULTILINE)
+"""At the start of any line that YAML knows: many of them would take their square in time."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Tree = dict[str, Any]

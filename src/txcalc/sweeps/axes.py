@@ -86,6 +86,8 @@ def _values(text: str, values: str) -> Values:
             return range(first, last + 1, _number(text, by[1:]))
         case [by] if by.startswith("x"):
             return _powers(text, first, last, _number(text, by[1:]))
+        case [by] if by.isascii() and by.isdigit():
+            raise OptionError(f"--over {text}: a third number is a step, +{by}, or a factor, x{by}")
         case _:
             raise OptionError(f"--over {text}: {HELP}")
 

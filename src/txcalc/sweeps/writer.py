@@ -8,6 +8,7 @@ from typing import Literal
 
 from txcalc.exact.emit import NAMESPACE, Code, Compiler, variables
 from txcalc.exact.quantity import Number, ratio
+from txcalc.report.format import inert
 from txcalc.sweeps.derived import Sized
 
 Fmt = Literal["csv", "json"]
@@ -53,6 +54,7 @@ def start_of(names: Sequence[str], values: Sequence[int | str], fmt: Fmt) -> str
 
 def quoted(text: str) -> str:
     """A cell of CSV."""
+    text = inert(text)
     return '"' + text.replace('"', '""') + '"' if set(text) & set('",\r\n') else text
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, ceil_div, const, least, product
-from txcalc.workload.reach import All, Chunk, Entries, Kept, Window
+from txcalc.workload.reach import All, Entries, Kept, Window
 
 EngineName = Literal["none", "vllm", "sglang", "llamacpp"]
 PAD = const(256)
@@ -75,7 +75,7 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
 
         vLLM v1 kv_cache_interface.py: SlidingWindowSpec.max_memory_usage_bytes.
         """
-        if type(reach) is Window or type(reach) is Chunk:
+        if isinstance(reach, Window):
             seen = least(tokens, reach.size - ONE + self.batched)
             return product(self.block, ceil_div(seen, self.block) + ONE)
         if isinstance(reach, All) and not isinstance(reach, Entries):
