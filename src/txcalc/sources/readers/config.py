@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Literal, NoReturn, TypeVar
 
 from txcalc.errors import DescriptionError, RefusedError, nearest
-from txcalc.exact.quantity import LARGEST
 from txcalc.sources.json import shown
+from txcalc.sources.readers import values
 
 Task = Literal["causal", "masked", "conditional", "body"]
 """What the class counts: with a causal head, a masked-LM head, encoder and decoder, or no head."""
@@ -33,18 +32,6 @@ class _Missing:
 
 
 MISSING = _Missing()
-
-
-class Keyed(int):
-    """A size that remembers its key, for the legends of explanations."""
-
-    key: str
-
-    def __new__(cls, value: float, key: str) -> Keyed:
-        """The whole number ``value``, read at ``key``."""
-        made = super().__new__(cls, value)
-        made.key = key
-        return made
 
 
 class Config:
@@ -99,7 +86,7 @@ class Config:
         if not usual or any(name in self._tree for name in names):
             return None
         self.assumed[usual[0]] = self.usual[usual[0]]
-        return Keyed(self.usual[usual[0]], self.at(usual[0]))
+        return values.Keyed(self.usual[usual[0]], self.at(usual[0]))
 
     def stated(self, name: str, default: int) -> int:
         """A positive whole number that may be left out, but not null."""
@@ -107,22 +94,22 @@ class Config:
 
     def maybe(self, *names: str) -> int | None:
         """A positive whole number, or None where no key is there."""
-        return self._one(names, self._size)
+        return self._one(names, values.size)
 
     def count(self, *names: str, default: int | _Missing = MISSING) -> int:
         """A whole number that may be zero."""
-        return self._or(self._one(names, self._count), default, names)
+        return self._or(self._one(names, values.count), default, names)
 
     def number(self, *names: str, default: Fraction | int | _Missing = MISSING) -> Fraction:
         """A finite number, exactly as its decimals say."""
-        number = self._one(names, self._number)
+        number = self._one(names, values.number)
         if number is None and not isinstance(default, _Missing):
             return Fraction(default)
         return self._or(number, MISSING, names)
 
     def flag(self, *names: str, default: bool | _Missing = MISSING) -> bool:
         """True or false."""
-        return self._or(self._one(names, self._flag), default, names)
+        return self._or(self._one(names, values.flag), default, names)
 
     def on(self, name: str, *, default: bool) -> bool:
         """The same, but false where it is null."""
@@ -133,7 +120,7 @@ class Config:
         self, *names: str, default: str | _Missing = MISSING, known: Iterable[str] = ()
     ) -> str:
         """A string, one of those known if any are given."""
-        word = self._or(self._one(names, self._word), default, names)
+        word = self._or(self._one(names, values.word), default, names)
         choices = list(known)
         if choices and word not in choices:
             self.refuse(names[0], f"{word!r} is not modelled{nearest(word, choices)}")
@@ -141,15 +128,15 @@ class Config:
 
     def words(self, *names: str, length: int | None = None) -> list[str] | None:
         """A list of strings, as long as there are layers; None where no key is there."""
-        return self._list(names, self._word, length)
+        return self._list(names, values.word, length)
 
     def sizes(self, *names: str, length: int | None = None) -> list[int] | None:
         """A list of whole numbers, zero included; None where no key is there."""
-        return self._list(names, self._count, length)
+        return self._list(names, values.count, length)
 
     def flags(self, *names: str, length: int | None = None) -> list[bool] | None:
         """A list of truth values (0 and 1 among them); None where no key is there."""
-        return self._list(names, self._truth, length)
+        return self._list(names, values.truth, length)
 
     def inner(self, *names: str) -> Config | None:
         """An object within this one, under the same task."""
@@ -206,9 +193,9 @@ class Config:
         rest = {name: value for name, value in self._tree.items() if name not in own}
         self._tree = rest | {name: self._tree[own] for name, own in self._names.items()}
 
-    def assume(self, **values: int | None) -> None:
+    def assume(self, **defaults: int | None) -> None:
         """Gives keys that are left out the defaults of the surrounding config."""
-        assumed = {name: value for name, value in values.items() if name not in self._tree}
+        assumed = {name: value for name, value in defaults.items() if name not in self._tree}
         self._tree = {**self._tree, **assumed}
         self._read.update(assumed)
 
@@ -247,13 +234,13 @@ class Config:
         name = self._names.get(name, name)
         return f"{self._path}.{name}" if self._path else name
 
-    def _one(self, names: tuple[str, ...], convert: Callable[[str, Any], T]) -> T | None:
+    def _one(self, names: tuple[str, ...], convert: Callable[[Any, str], T]) -> T | None:
         self._read.update(names)
-        values = {n: convert(n, self._tree[n]) for n in names if self.has(n)}
-        if len(set(values.values())) > 1:
-            both = ", ".join(f"{name} = {value}" for name, value in values.items())
-            self.refuse(next(iter(values)), f"two names of one key contradict each other: {both}")
-        return next(iter(values.values()), None)
+        present = {n: self._typed(n, self._tree[n], convert) for n in names if self.has(n)}
+        if len(set(present.values())) > 1:
+            both = ", ".join(f"{name} = {value}" for name, value in present.items())
+            self.refuse(next(iter(present)), f"two names of one key contradict each other: {both}")
+        return next(iter(present.values()), None)
 
     def _or(self, value: T | None, default: T | _Missing, names: tuple[str, ...]) -> T:
         if value is not None:
@@ -261,7 +248,7 @@ class Config:
         return self._missing(names) if isinstance(default, _Missing) else default
 
     def _list(
-        self, names: tuple[str, ...], convert: Callable[[str, Any], T], length: int | None
+        self, names: tuple[str, ...], convert: Callable[[Any, str], T], length: int | None
     ) -> list[T] | None:
         self._read.update(names)
         lists = {n: self._items(n, convert, length) for n in names if self.has(n)}
@@ -272,49 +259,20 @@ class Config:
             self.refuse(first, f"it contradicts another name of it: {', '.join(lists)}")
         return lists[first]
 
-    def _items(self, name: str, convert: Callable[[str, Any], T], length: int | None) -> list[T]:
+    def _items(self, name: str, convert: Callable[[Any, str], T], length: int | None) -> list[T]:
         items = self._tree[name]
         if not isinstance(items, list):
             self.refuse(name, f"a list is needed, not {shown(items)}")
         if length is not None and len(items) != length:
             self.refuse(name, f"{len(items)} entries for {length} layers")
-        return [convert(f"{name}[{i}]", item) for i, item in enumerate(items)]
+        return [self._typed(f"{name}[{i}]", item, convert) for i, item in enumerate(items)]
+
+    def _typed(self, name: str, value: Any, convert: Callable[[Any, str], T]) -> T:
+        try:
+            return convert(value, self.at(name))
+        except ValueError as error:
+            self.refuse(name, str(error))
 
     def _missing(self, names: tuple[str, ...]) -> NoReturn:
         null = any(name in self._tree for name in names)
         self.refuse(names[0], f"{'null, but a value' if null else 'missing, but it'} is needed")
-
-    def _size(self, name: str, value: Any) -> int:
-        size = self._count(name, value)
-        if size == 0:
-            self.refuse(name, "0 is no size: a whole number from 1 on is needed")
-        return size
-
-    def _count(self, name: str, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.refuse(name, f"a whole number is needed, not {shown(value)}")
-        if isinstance(value, float) and not value.is_integer():
-            self.refuse(name, f"a whole number is needed, not {shown(value)}")
-        if not 0 <= value <= LARGEST:
-            self.refuse(name, f"{shown(value)} is out of range: from 0 to 10^15")
-        return Keyed(value, self.at(name))
-
-    def _number(self, name: str, value: Any) -> Fraction:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.refuse(name, f"a number is needed, not {shown(value)}")
-        if isinstance(value, float) and not math.isfinite(value):
-            self.refuse(name, f"a finite number is needed, not {value}")
-        return Fraction(repr(value))
-
-    def _flag(self, name: str, value: Any) -> bool:
-        if not isinstance(value, bool):
-            self.refuse(name, f"true or false is needed, not {shown(value)}")
-        return value
-
-    def _truth(self, name: str, value: Any) -> bool:
-        return self._flag(name, bool(value) if value in (0, 1) else value)
-
-    def _word(self, name: str, value: Any) -> str:
-        if not isinstance(value, str):
-            self.refuse(name, f"a string is needed, not {shown(value)}")
-        return value
