@@ -8,7 +8,7 @@ import msgspec
 
 from txcalc.exact.counting import tally
 from txcalc.exact.quantity import ZERO, Letter, Quantity, const, defined, total
-from txcalc.model.order import Placement, Applied, branches, order
+from txcalc.model.order import Applied, Placement, branches, order
 from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Residual, Ssm
 from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import Norm, norm_weights
