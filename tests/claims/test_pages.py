@@ -115,7 +115,9 @@ def test_standard_input_that_is_closed_or_to_be_written_is_refused(
 ) -> None:
     ran = run("check", "--write", "-")
     assert (ran.code, "standard input cannot be refreshed" in ran.err) == (2, True)
-    monkeypatch.setattr(sys, "stdin", None)
+    closed = io.TextIOWrapper(io.BytesIO())
+    closed.close()
+    monkeypatch.setattr(sys, "stdin", closed)
     ran = run("check", "-")
     assert (ran.code, "-:1: standard input is closed" in ran.err) == (2, True)
 

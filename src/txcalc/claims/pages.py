@@ -131,8 +131,6 @@ def _regular_file(file: str) -> bytes:
 
 
 def _standard_input() -> bytes:
-    if sys.stdin is None:
-        raise PageError("standard input is closed")
     try:
         return _limited(sys.stdin.buffer.read(MAX_BYTES + 1))
     except OSError as error:
