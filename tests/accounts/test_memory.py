@@ -122,6 +122,15 @@ def test_a_tied_table_stands_on_both_ends_of_a_pipeline() -> None:
     assert memory("gemma-2-9b", pp=2)["total.repeated"] == 917_504_000 * 2
 
 
+def test_an_answer_says_what_is_divided_and_what_is_left_out() -> None:
+    shown = " ".join(run("memory", "mixtral-8x7b", "--tp", 2, "--dp", 2, "--ep").out.split())
+    assert (
+        "divided: attention by n_heads and n_kv_heads, tables by vocab, "
+        "experts by their number, the rest whole on each GPU"
+    ) in shown
+    assert "not in it: CUDA context, graphs, workspaces" in shown
+
+
 def test_stages_that_are_listed() -> None:
     held = memory("deepseek-v2-lite", pp=2, stages="14,13", ctx=1)
     # github.com/vllm-project/vllm/pull/20665: 14 layers of a latent of 512 + 64.
