@@ -15,7 +15,7 @@ from tests.sources.test_bad_descriptions import GOOD
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
 from tests.support.fuzz import MEGABYTES, VALUES, ask_everything, attempt, mutated, places
-from tests.support.running import find, load, named, save, told
+from tests.support.running import find, load, named, refusal_of, save
 from txcalc.sources import yaml
 
 LIMITED = f"""
@@ -47,7 +47,7 @@ def test_a_description_with_one_branch_exchanged(tree: Tree, data: st.DataObject
 def test_bytes_are_read_or_refused(raw: bytes) -> None:
     path = Path(save({}))
     path.write_bytes(raw)
-    refusal = told(lambda: yaml.read(str(path)))
+    refusal = refusal_of(lambda: yaml.read(str(path)))
     assert not refusal or refusal.startswith(str(path))
 
 
@@ -66,7 +66,7 @@ def test_any_address_is_answered_or_refused(address: str) -> None:
 
 @given(st.integers(-(10**30), 10**30))
 def test_any_integer_is_read_as_itself(number: int) -> None:
-    assert yaml.load(f"a: {number}", "text") == {"a": number}
+    assert yaml.parse(f"a: {number}", "text") == {"a": number}
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_any_integer_is_read_as_itself(number: int) -> None:
              "2001-01-01", "TRUE", "NULL", "=", "0b1", "0o7", "--1", "٣"]
 )  # fmt: skip
 def test_what_yaml_guesses_at_stays_text(text: str) -> None:
-    assert yaml.load(f"a: {text}", "text") == {"a": text}
+    assert yaml.parse(f"a: {text}", "text") == {"a": text}
 
 
 def test_what_stays_no_text() -> None:
     text = "{a: 1, b: -2, c: 0, d: true, e: false, f: null, g: ~, h: , i: '1'}"
-    tree = yaml.load(text, "text")
+    tree = yaml.parse(text, "text")
     assert tree == {"a": 1, "b": -2, "c": 0, "d": True, "e": False, "f": None, "g": None,
                     "h": None, "i": "1"}  # fmt: skip
 

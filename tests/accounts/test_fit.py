@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import answer, find, named, report, run, told
+from tests.support.running import answer, find, named, refusal_of, report, run
 from txcalc.accounts.fit import ACCOUNT
 from txcalc.sources.devices import load_device
 from txcalc.workload.question import Question
@@ -186,7 +186,7 @@ def test_contradictory_options(words: list[object], said: str) -> None:
 
 
 def test_heads_that_do_not_divide() -> None:
-    why = told(lambda: fit("phi-4", device=device("h100-sxm"), count=4))
+    why = refusal_of(lambda: fit("phi-4", device=device("h100-sxm"), count=4))
     assert "n_kv_heads 10 cannot be divided by 4 GPUs: 1, 2, 5, 10" in why
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from txcalc.render.sheet import PAGE, Column, Sheet
-from txcalc.render.widths import Page, pages
+from txcalc.render.widths import Screen, pages
 
 WIDTHS = st.integers(40, 200)
 WORDS = st.text("abcde", min_size=1, max_size=12)
@@ -64,7 +64,7 @@ def together(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
-def columns(page: Page) -> list[str]:
+def columns(page: Screen) -> list[str]:
     """The text of each column from top to bottom; columns are apart where all lines are blank."""
     *headings, rule = page.head
     lines = [line.ljust(len(rule)) for line in (*headings, *page.body)]
@@ -73,7 +73,7 @@ def columns(page: Page) -> list[str]:
     return ["".join(line[start:end] + "\n" for line in lines) for start, end in spans]
 
 
-def numbers(page: Page) -> list[tuple[str, list[str]]]:
+def numbers(page: Screen) -> list[tuple[str, list[str]]]:
     """The label of each row, and the numbers that stand in its first line."""
     rows: list[tuple[str, list[str]]] = []
     for line in page.body:

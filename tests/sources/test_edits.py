@@ -196,7 +196,7 @@ def test_a_change_applies_to_every_model_that_is_shown() -> None:
 def test_a_config_and_the_description_it_means_change_alike(row: dict[str, Any]) -> None:
     """Every other dimension by its name, and some by their paths."""
 
-    imported = yaml.load(yaml.dump(described(row)), "c")
+    imported = yaml.parse(yaml.dump(described(row)), "c")
 
     def changed(tree: Any, change: str) -> object:
         try:

@@ -120,7 +120,7 @@ def test_the_imported_description_gives_the_same_figures(name: str) -> None:
     for row in answered(name)[:: 1 if name == "models" else 7]:
         tree = described(row)
         direct = description.build(tree, "tree")
-        again = description.build(yaml.load(yaml.dump(tree), "yaml"), "yaml")
+        again = description.build(yaml.parse(yaml.dump(tree), "yaml"), "yaml")
         whole = () if is_partial(direct) else ("flops", *["kvcache"] * direct.has_decoder)
         asked = {"ctx": 64, "phase": "decode" if direct.has_decoder else "prefill"}
         for account in ("params", *whole):

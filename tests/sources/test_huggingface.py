@@ -43,7 +43,7 @@ def test_the_flags_name_the_class_where_the_file_does_not(case: str, tmp_path: P
     row, flags, word, stacks = WITHOUT_CLASS[case]
     own = {key: v for key, v in row["config"].items() if key not in ("architectures", *FLAGS)}
     (tmp_path / "config.json").write_text(json.dumps({"model_type": row["type"], **own, **flags}))
-    described = yaml.load(answer("import", tmp_path), "import")
+    described = yaml.parse(answer("import", tmp_path), "import")
     assert {"encoder", "layers"} & described.keys() == stacks
     assert row["type"] in described["notes"][0]
     assert word in described["notes"][0]

@@ -50,7 +50,7 @@ def listed_claims(text: str, file: str) -> Iterator[Found]:
 def _tree(text: str) -> dict[str, Any]:
     """A mapping with a list of claims, and at most their source."""
     try:
-        tree = yaml.load(text, "claims")
+        tree = yaml.parse(text, "claims")
     except DescriptionError as error:
         where = _AT_LINE.match(str(error))
         line = int(where["line"]) if where else 1

@@ -12,8 +12,8 @@ from txcalc.model.rows import Role
 Placement = Literal["pre", "post", "output", "sandwich", "parallel", "parallel_two_norms"]
 
 
-class Step(msgspec.Struct, frozen=True):
-    """A norm (``before_ffn``), a sub-layer by its role, or the sum of sub-layers and stream."""
+class Applied(msgspec.Struct, frozen=True):
+    """What a block applies next: a norm (``before_ffn``), a sub-layer, or a sum with the stream."""
 
     kind: Literal["norm", "branch", "sum"]
     name: str
@@ -26,20 +26,20 @@ def branches(roles: Sequence[Role]) -> list[list[Role]]:
     return groups + [[role] for role in roles if not (both and role in ("attention", "ssm"))]
 
 
-def order(roles: Sequence[Role], placement: Placement) -> Iterator[Step]:
+def order(roles: Sequence[Role], placement: Placement) -> Iterator[Applied]:
     """The steps of a block with sub-layers of these ``roles``, from its input to its output."""
     groups = branches(roles)
     names = [group[0] for group in groups]
     together = placement in ("parallel", "parallel_two_norms")
     if placement == "parallel" and groups:
-        yield Step("norm", "before")
+        yield Applied("norm", "before")
     for name, group in zip(names, groups, strict=True):
         if placement in ("pre", "sandwich", "parallel_two_norms"):
-            yield Step("norm", f"before_{name}")
-        yield from (Step("branch", role) for role in group)
+            yield Applied("norm", f"before_{name}")
+        yield from (Applied("branch", role) for role in group)
         if placement in ("output", "sandwich"):
-            yield Step("norm", f"after_{name}")
+            yield Applied("norm", f"after_{name}")
         if not together or name == names[-1]:
-            yield Step("sum", group[-1])
+            yield Applied("sum", group[-1])
         if placement == "post":
-            yield Step("norm", f"after_{name}")
+            yield Applied("norm", f"after_{name}")

@@ -8,7 +8,7 @@ import msgspec
 
 from txcalc.exact.counting import tally
 from txcalc.exact.quantity import ZERO, Letter, Quantity, const, defined, total
-from txcalc.model.order import Placement, Step, branches, order
+from txcalc.model.order import Applied, Placement, branches, order
 from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Residual, Ssm
 from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import Norm, norm_weights
@@ -69,7 +69,7 @@ class Block(Arrangement, frozen=True, kw_only=True, dict=True):
         return [role for role in SUB_LAYERS if getattr(self, role) is not None]
 
     @cached_property
-    def order(self) -> list[Step]:
+    def order(self) -> list[Applied]:
         """Norms, sub-layers and sums, from the block's input to its output."""
         return list(order(self.roles, self.placement))
 

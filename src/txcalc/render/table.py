@@ -14,7 +14,7 @@ from rich.text import Text
 
 from txcalc.render.layouts import sheets
 from txcalc.render.sheet import PAGE, Bars, Sheet
-from txcalc.render.widths import Page, pages
+from txcalc.render.widths import Screen, pages
 from txcalc.report.format import printable_lines
 from txcalc.report.report import Layout, Report
 
@@ -76,7 +76,7 @@ def kept(text: str, style: str = "") -> Text:
     return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
-def _lines(page: Page) -> Iterator[RenderableType]:
+def _lines(page: Screen) -> Iterator[RenderableType]:
     """A table above a blank line, its headings bold."""
     if page.head:
         *headings, rule = page.head

@@ -18,7 +18,7 @@ _NARROWEST, _SIDE = 16, 4
 _WORD = Column("", "word")
 
 
-class Page(msgspec.Struct, frozen=True):
+class Screen(msgspec.Struct, frozen=True):
     """The lines of one table; the last of its head is a rule."""
 
     head: list[str]
@@ -37,7 +37,7 @@ class _Strip(msgspec.Struct, frozen=True):
 _Group = list[_Strip]
 
 
-def pages(sheet: Sheet, width: int | None) -> list[Page]:
+def pages(sheet: Sheet, width: int | None) -> list[Screen]:
     """The tables of a sheet, no line of which is wider than ``width``.
 
     Columns that do not fit follow in further tables beside the same keys; a sheet of text, or one
@@ -51,7 +51,7 @@ def pages(sheet: Sheet, width: int | None) -> list[Page]:
     groups = _groups(keys, others, width)
     is_text = any(strip.column.kind in ("text", "fitted") for strip in others)
     if not groups or (is_text and len(groups) > 1):
-        return [Page([], list(_row_by_row(keys, others, width)))]
+        return [Screen([], list(_row_by_row(keys, others, width)))]
     return [_table([*keys, *group], width) for group in groups]
 
 
@@ -138,7 +138,7 @@ def _widths(group: _Group, width: int) -> list[int]:
         level -= 1
 
 
-def _table(group: _Group, width: int) -> Page:
+def _table(group: _Group, width: int) -> Screen:
     widths = _widths(group, width)
     columns = [strip.column for strip in group]
     headings = [wrapped(c.heading, w).split("\n") for c, w in zip(columns, widths, strict=True)]
@@ -151,7 +151,7 @@ def _table(group: _Group, width: int) -> Page:
         for line in _lines(cells, columns, widths)
     ]
     head = [*_lines(raised, columns, widths), " " * MARGIN + "─" * total]
-    return Page(head, body)
+    return Screen(head, body)
 
 
 def _lines(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> Iterator[str]:

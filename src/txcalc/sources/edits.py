@@ -17,7 +17,7 @@ from txcalc.report import sizes
 from txcalc.report.expression import ExpressionError
 from txcalc.sources import following, remedy, yaml
 from txcalc.sources.description import build
-from txcalc.sources.formulas import Formula, define, formula, number
+from txcalc.sources.formulas import Assigned, define, formula, number
 from txcalc.sources.places import Path, Places, get, is_size
 
 _OPERATORS = ("+", "*", "/", "(", " - ")
@@ -34,7 +34,7 @@ class Edit(NamedTuple):
         return f"{self.option} {self.name}={self.text}"
 
 
-def read(texts: Sequence[str], option: str = "--set") -> list[Edit]:
+def parse_edits(texts: Sequence[str], option: str = "--set") -> list[Edit]:
     """The changes that some texts mean.
 
     Raises:
@@ -102,7 +102,7 @@ class Changes:
         self.stated = Places(tree, file)
         self._places = Places(self.tree, file, tree)
         self.done: dict[str, Edit] = {}
-        self.formulas: dict[str, Formula] = {}
+        self.formulas: dict[str, Assigned] = {}
 
     def make(self, edits: Sequence[Edit]) -> None:
         """Makes each edit once its field, and what it reads, is there."""
@@ -125,7 +125,7 @@ class Changes:
         places = [".".join(path) for path in paths]
         for place in places:
             self.formulas.pop(place, None)
-        if isinstance(value, Formula):
+        if isinstance(value, Assigned):
             self._wait(value, others)
             self.formulas |= dict.fromkeys(places, value)
             value = number(value, self.tree, self.file)
@@ -137,7 +137,7 @@ class Changes:
         """What an edit's text means at a path: a size, YAML, or arithmetic over names."""
         if sizes.is_size(edit.text):
             return sizes.whole(edit.text)
-        value, old = yaml.load(edit.text, str(edit)), get(self.tree, path)
+        value, old = yaml.parse(edit.text, str(edit)), get(self.tree, path)
         if not isinstance(value, str) or isinstance(old, str):
             return value
         try:
@@ -153,7 +153,7 @@ class Changes:
         is_size_wanted = is_size(old) or any(letter.name == word for letter in letters)
         return word[:1].isalpha() and is_size_wanted
 
-    def _wait(self, made: Formula, others: Sequence[Edit]) -> None:
+    def _wait(self, made: Assigned, others: Sequence[Edit]) -> None:
         """Refuses a formula as long as others are to set what it reads."""
         for other in others:
             try:

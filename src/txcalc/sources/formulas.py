@@ -14,7 +14,7 @@ from txcalc.sources.description import build
 from txcalc.sources.places import Path, Places, get, is_size
 
 
-class Formula(NamedTuple):
+class Assigned(NamedTuple):
     """An expression, where each of its names stands, and every field that its value depends on."""
 
     text: str
@@ -22,7 +22,7 @@ class Formula(NamedTuple):
     reads: frozenset[Path]
 
 
-def formula(text: str, places: Places) -> Formula:
+def formula(text: str, places: Places) -> Assigned:
     """The formula that a text means in a tree.
 
     Raises:
@@ -35,10 +35,10 @@ def formula(text: str, places: Places) -> Formula:
         names[name] = paths[0]
         reads.update(paths)
         reads.update(places.behind(paths[0]))
-    return Formula(text, names, frozenset(reads))
+    return Assigned(text, names, frozenset(reads))
 
 
-def number(formula: Formula, tree: Any, file: str) -> int:
+def number(formula: Assigned, tree: Any, file: str) -> int:
     """What a formula comes to in a tree.
 
     Raises:
@@ -61,7 +61,7 @@ def number(formula: Formula, tree: Any, file: str) -> int:
     return value
 
 
-def define(model: Model, path: str, formula: Formula) -> None:
+def define(model: Model, path: str, formula: Assigned) -> None:
     """Makes the letter at a path one that is defined by a formula of the model's other letters."""
     letters = {name: model.dims.get(".".join(place)) for name, place in formula.names.items()}
     known = {name: letter for name, letter in letters.items() if letter is not None}

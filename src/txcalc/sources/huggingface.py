@@ -21,7 +21,7 @@ SHOWN = 24
 """Keys that one warning names."""
 
 
-def read(
+def read_config(
     path: str,
     *,
     name: str = "",

@@ -42,7 +42,9 @@ def built(tree: Any, file: str, changes: Sequence[str], sizes: Mapping[str, int]
     from txcalc.sources import edits
 
     swept = [f"{name}={value}" for name, value in sizes.items()]
-    return edits.changed(tree, file, [*edits.read(changes), *edits.read(swept, "--over")])
+    return edits.changed(
+        tree, file, [*edits.parse_edits(changes), *edits.parse_edits(swept, "--over")]
+    )
 
 
 def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
@@ -61,7 +63,7 @@ def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
         return huggingface.describe(text, "-", name="stdin", type_=type_, strict=strict)
     if os.path.isdir(path):
         path = os.path.join(path, "config.json")
-    return huggingface.read(path, type_=type_, strict=strict)
+    return huggingface.read_config(path, type_=type_, strict=strict)
 
 
 def _fetched(address: str, *, type_: str | None, strict: bool) -> Read:
@@ -69,4 +71,4 @@ def _fetched(address: str, *, type_: str | None, strict: bool) -> Read:
 
     path = hub.fetch(address)
     name = address.partition("/")[2].partition("@")[0]
-    return huggingface.read(path, name=name, source=address, type_=type_, strict=strict)
+    return huggingface.read_config(path, name=name, source=address, type_=type_, strict=strict)

@@ -25,7 +25,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Tree = dict[str, Any]
 
 
-def load(text: str, name: str) -> Any:
+def parse(text: str, name: str) -> Any:
     """The mappings, lists and scalars of a YAML text.
 
     A plain scalar is an integer in plain decimals, true, false or null, else a string: ``010``,
@@ -68,14 +68,14 @@ def decoded(raw: bytes, name: str) -> Any:
     if len(raw) > MAX_BYTES:
         raise DescriptionError(f"longer than {MAX_BYTES:,} bytes: no model file", where=name)
     try:
-        return load(raw.decode("utf-8-sig"), name)
+        return parse(raw.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         message = f"not UTF-8 at byte {error.start}: save the file as UTF-8"
         raise DescriptionError(message, where=name) from None
 
 
 def places(text: str, list_: str, key: str) -> list[tuple[int, int, int]]:
-    """Where the ``key`` of each item of a list stands in a text that :func:`load` reads.
+    """Where the ``key`` of each item of a list stands in a text that :func:`parse` reads.
 
     Line, first character and the one after the last, quotes left out; of an item without it, its
     line alone.

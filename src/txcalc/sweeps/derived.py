@@ -37,7 +37,7 @@ class Sized:
         changes: Sequence[str] = (),
     ) -> None:
         self._tree, self._file, self._changes = tree, file, changes
-        changed = edits.apply(tree, file, edits.read(changes))
+        changed = edits.apply(tree, file, edits.parse_edits(changes))
         self._edited = Places(changed.tree, file)
         self._setters = {place: str(edit) for place, edit in changed.done.items()}
         self._addresses, self._question = addresses, question
