@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import find, named, told
+from tests.support.running import find, named, refusal_of
 from txcalc.exact.quantity import Letter
 from txcalc.workload.engine import Engine, EngineName, engine
 from txcalc.workload.reach import ALL, Kept, Window
@@ -65,10 +65,10 @@ def test_a_cache_is_divided_by_tokens_where_gpus_hold_the_same_heads() -> None:
     asked: dict[str, Any] = {"ctx": 1024, "dtype": "bf16"}
     whole = find(model, "memory.total.cache", **asked)
     assert find(model, "memory.total.cache", tp=16, dcp=2, **asked) == whole
-    why = told(lambda: find(model, "memory.total.cache", tp=16, dcp=4, **asked))
+    why = refusal_of(lambda: find(model, "memory.total.cache", tp=16, dcp=4, **asked))
     assert "--dcp 4: 2 of --tp 16 GPUs hold the same keys" in why
 
 
 @pytest.mark.parametrize("size", ["block", "batched", "ubatch"])
 def test_sizes_are_positive(size: str) -> None:
-    assert "0: a whole number from 1 on is needed" in told(lambda: made("vllm", **{size: 0}))
+    assert "0: a whole number from 1 on is needed" in refusal_of(lambda: made("vllm", **{size: 0}))

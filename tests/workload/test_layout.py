@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.running import told
+from tests.support.running import refusal_of
 from txcalc.workload.layout import layout
 
 
 @given(st.integers(1, 40), st.integers(1, 200))
 def test_stages_share_the_layers_as_equally_as_possible(pp: int, count: int) -> None:
     if pp > count:
-        assert "at least one for a stage" in told(lambda: layout(pp=pp).layers(count))
+        assert "at least one for a stage" in refusal_of(lambda: layout(pp=pp).layers(count))
         return
     sizes = layout(pp=pp).layers(count)
     assert (len(sizes), sum(sizes)) == (pp, count)
@@ -30,7 +30,7 @@ def test_stages_that_are_listed() -> None:
 
 @pytest.mark.parametrize("tp", range(1, 13))
 def test_tokens_are_divided_by_a_divisor_of_a_group(tp: int) -> None:
-    each = [dcp for dcp in range(1, 13) if not told(layout(tp=tp, dcp=dcp).check)]
+    each = [dcp for dcp in range(1, 13) if not refusal_of(layout(tp=tp, dcp=dcp).check)]
     assert each == [dcp for dcp in range(1, tp + 1) if tp % dcp == 0]
 
 
@@ -45,4 +45,4 @@ def test_tokens_are_divided_by_a_divisor_of_a_group(tp: int) -> None:
     ],
 )
 def test_sizes_that_no_layout_has(sizes: dict[str, Any], said: str) -> None:
-    assert said in told(lambda: layout(**sizes))
+    assert said in refusal_of(lambda: layout(**sizes))
