@@ -15,7 +15,7 @@ from tests.sources.test_bad_descriptions import GOOD
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
 from tests.support.fuzz import MEGABYTES, VALUES, ask_everything, attempt, mutated, places
-from tests.support.running import find, load, named, save, told
+from tests.support.running import find, load, named, refusal_of, save
 from txcalc.sources import yaml
 
 LIMITED = f"""
@@ -47,7 +47,7 @@ def test_a_description_with_one_branch_exchanged(tree: Tree, data: st.DataObject
 def test_bytes_are_read_or_refused(raw: bytes) -> None:
     path = Path(save({}))
     path.write_bytes(raw)
-    refusal = told(lambda: yaml.read(str(path)))
+    refusal = refusal_of(lambda: yaml.read(str(path)))
     assert not refusal or refusal.startswith(str(path))
 
 

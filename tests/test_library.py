@@ -150,8 +150,8 @@ def test_the_options_of_a_function_are_those_that_its_account_reads(name: str) -
     kind = getattr(options, f"{name.capitalize()}Options")
     assert signature.parameters["options"].annotation == f"Unpack[{kind.__name__}]"
     assert set(kind.__annotations__) == reads
-    told = (inspect.getdoc(getattr(txcalc, name)) or "").partition("\nOptions:\n")[2]
-    assert set(re.findall(r"^    (\w+): ", told, re.MULTILINE)) == reads
+    said = (inspect.getdoc(getattr(txcalc, name)) or "").partition("\nOptions:\n")[2]
+    assert set(re.findall(r"^    (\w+): ", said, re.MULTILINE)) == reads
 
 
 def test_options_have_the_types_that_a_question_has() -> None:
@@ -202,7 +202,7 @@ MISTAKES = {
 
 
 def test_wrong_names_fail_in_mypy(tmp_path: Path) -> None:
-    """Whoever checks types is told before anything runs."""
+    """Whoever checks types is said before anything runs."""
     path = tmp_path / "mistakes.py"
     path.write_text("import txcalc\n" + "\n".join(MISTAKES) + "\n")
     cache = ("--cache-dir", str(tmp_path / "cache"), "--config-file", "")
@@ -228,7 +228,7 @@ def test_changes_are_those_of_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "told"),
+    ("act", "said"),
     [
         (lambda: txcalc.load("gpt2-smal"), "did you mean 'gpt2-small'"),
         (lambda: txcalc.get("gpt5-huge", "params.total"), "gpt5-huge"),
@@ -277,8 +277,8 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.params("gpt3").zork, "no figure 'params.zork'"),
     ],
 )
-def test_what_goes_wrong_says_so(act: Any, told: str) -> None:
-    with pytest.raises(txcalc.TxcalcError, match=told):
+def test_what_goes_wrong_says_so(act: Any, said: str) -> None:
+    with pytest.raises(txcalc.TxcalcError, match=said):
         act()
     with pytest.raises(AttributeError):
         _ = txcalc.params("gpt3").zork

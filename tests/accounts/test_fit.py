@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import answer, find, named, report, run, told
+from tests.support.running import answer, find, named, refusal_of, report, run
 from txcalc.accounts.fit import ACCOUNT
 from txcalc.sources.devices import load_device
 from txcalc.workload.question import Question
@@ -115,6 +115,27 @@ def test_a_null_block_takes_from_the_requests_alone() -> None:
     assert (vllm["engine.sequences"], sglang["engine.sequences"]) == (511, 512)
 
 
+@pytest.mark.parametrize(
+    ("name", "tp", "gib", "tokens"),
+    [("qwen3-8b", 1, "50.32", 366400), ("qwen3-32b", 2, "33.66", 275760),
+     ("llama-3.1-70b", 4, "32.06", 420208)],
+)  # fmt: skip
+def test_tokens_in_spare_memory(name: str, tp: int, gib: str, tokens: int) -> None:
+    # LMCache's documentation, "FAQ" (github.com/LMCache/LMCache/pull/1769): GiB called GB, to
+    # two digits, so a token more or less for each 0.005 GiB of a GPU's share.
+    held = fit(name, kv_memory=gib, tp=tp, engine="vllm")
+    rounding = Fraction("0.005") * GIB / held["token"]
+    assert abs(held["engine.tokens"] - tokens) <= rounding
+
+
+@pytest.mark.parametrize(
+    ("name", "elements"), [("deepseek-v2-lite", 15552), ("deepseek-v3", 70272 // 2)]
+)
+def test_a_token_of_latents(name: str, elements: int) -> None:
+    # arXiv:2405.04434 table 1: 15.6K elements a token; arXiv:2412.19437: 61 x (512 + 64).
+    assert [fit(name, kv_memory="8", tp=tp)["token"] for tp in (1, 8)] == [2 * elements] * 2
+
+
 def test_not_fitting_is_an_answer() -> None:
     asked = ("llama-3.1-70b", "fit.sequences", "--device", "l4", "--exact")
     assert answer("get", *asked) == "0\n"
@@ -165,7 +186,7 @@ def test_contradictory_options(words: list[object], said: str) -> None:
 
 
 def test_heads_that_do_not_divide() -> None:
-    why = told(lambda: fit("phi-4", device=device("h100-sxm"), count=4))
+    why = refusal_of(lambda: fit("phi-4", device=device("h100-sxm"), count=4))
     assert "n_kv_heads 10 cannot be divided by 4 GPUs: 1, 2, 5, 10" in why
 
 

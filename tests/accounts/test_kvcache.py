@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.counting import BYTES, Counted, Tree
 from tests.support.describing import descriptions
-from tests.support.running import BUNDLED, find, load, named, report, told
+from tests.support.running import BUNDLED, find, load, named, refusal_of, report
 from txcalc.errors import RefusedError
 from txcalc.exact.quantity import const
 from txcalc.workload.reach import Fixed, Source
@@ -159,4 +159,4 @@ def test_rows_of_one_format_each() -> None:
     ],
 )
 def test_a_row_that_the_model_does_not_keep(kv: str, said: str) -> None:
-    assert said in told(lambda: find(named("gpt2-small"), "kvcache.total", kv=kv))
+    assert said in refusal_of(lambda: find(named("gpt2-small"), "kvcache.total", kv=kv))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import BUNDLED, find, named, report, run, told
+from tests.support.running import BUNDLED, find, named, refusal_of, report, run
 from txcalc.errors import RefusedError
 
 LAYOUTS: list[dict[str, Any]] = [
@@ -40,7 +40,7 @@ def divided(name: str) -> list[tuple[Question, dict[str, int | Fraction]]]:
     for layout in LAYOUTS:
         for mtp in {False, named(name).mtp is not None}:
             question = {**layout, "mtp": mtp}
-            why = told(lambda question=question: memory(name, **question))
+            why = refusal_of(lambda question=question: memory(name, **question))
             assert not why or any(word in why for word in NOT_DIVIDED), why
             if not why:
                 each.append((question, memory(name, **question)))
@@ -122,6 +122,15 @@ def test_a_tied_table_stands_on_both_ends_of_a_pipeline() -> None:
     assert memory("gemma-2-9b", pp=2)["total.repeated"] == 917_504_000 * 2
 
 
+def test_an_answer_says_what_is_divided_and_what_is_left_out() -> None:
+    shown = " ".join(run("memory", "mixtral-8x7b", "--tp", 2, "--dp", 2, "--ep").out.split())
+    assert (
+        "divided: attention by n_heads and n_kv_heads, tables by vocab, "
+        "experts by their number, the rest whole on each GPU"
+    ) in shown
+    assert "not in it: CUDA context, graphs, workspaces" in shown
+
+
 def test_stages_that_are_listed() -> None:
     held = memory("deepseek-v2-lite", pp=2, stages="14,13", ctx=1)
     # github.com/vllm-project/vllm/pull/20665: 14 layers of a latent of 512 + 64.
@@ -157,8 +166,8 @@ def test_a_part_without_a_rule_is_refused_by_name() -> None:
     ],
 )
 def test_contradictory_options(options: dict[str, Any], said: str) -> None:
-    assert said in told(lambda: memory("llama-3.1-8b", **options))
+    assert said in refusal_of(lambda: memory("llama-3.1-8b", **options))
 
 
 def test_experts_that_cannot_be_shared_out_whole() -> None:
-    assert "8 experts" in told(lambda: memory("mixtral-8x7b", tp=16, ep=True))
+    assert "8 experts" in refusal_of(lambda: memory("mixtral-8x7b", tp=16, ep=True))

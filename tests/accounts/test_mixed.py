@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.running import DATA, find, named, report, told
+from tests.support.running import DATA, find, named, refusal_of, report
 from txcalc.accounts.storage import Storage
 from txcalc.accounts.tensors import is_matrix
 from txcalc.errors import RefusedError
@@ -194,9 +194,9 @@ def test_a_role_may_differ_from_the_mix() -> None:
     ],
 )
 def test_other_lineages_and_mixes_are_refused(name: str, weights: str, said: str) -> None:
-    assert said in told(lambda: find(named(name), "weights.bytes", weights=weights))
+    assert said in refusal_of(lambda: find(named(name), "weights.bytes", weights=weights))
 
 
 def test_deeper_models_than_llama_cpp_reads_are_refused() -> None:
     model = named("mistral-7b", ["n_layers=1000000000"])
-    assert "512 layers at most" in told(lambda: find(model, "weights.bytes", weights="Q4_0"))
+    assert "512 layers at most" in refusal_of(lambda: find(model, "weights.bytes", weights="Q4_0"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.running import BUNDLED, find, load, named, report, told
+from tests.support.running import BUNDLED, find, load, named, refusal_of, report
 from txcalc.model.rows import Role
 from txcalc.workload.schemes import SCHEMES
 
@@ -184,13 +184,13 @@ def test_a_checkpoint_with_its_module() -> None:
     ],
 )
 def test_what_a_model_has_nothing_of(name: str, question: dict[str, object], said: str) -> None:
-    assert said in told(lambda: find(named(name), "weights.bytes", **question))
+    assert said in refusal_of(lambda: find(named(name), "weights.bytes", **question))
 
 
 @given(descriptions(), st.sampled_from(TILED), st.integers(1, 30))
 def test_no_generated_model_reads_more_than_it_holds(tree: Tree, scheme: str, ctx: int) -> None:
     model = load(tree)
-    assume(not told(lambda: find(model, "intensity.prefill", ctx=ctx)))
+    assume(not refusal_of(lambda: find(model, "intensity.prefill", ctx=ctx)))
     held = find(model, "weights.bytes", weights=scheme)
     made = report("intensity", model, weights=scheme, ctx=ctx)
     assert 0 < made.beneath["intensity.prefill.bytes"].value <= held

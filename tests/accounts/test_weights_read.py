@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.running import BUNDLED, data, find, load, named, report, told
+from tests.support.running import BUNDLED, data, find, load, named, refusal_of, report
 from txcalc.model.model import Model
 from txcalc.report.explain import explain
 
@@ -93,7 +93,7 @@ def test_no_bundled_model_reads_more_than_it_holds(name: str) -> None:
 @given(descriptions(), st.integers(1, 30), st.integers(1, 4))
 def test_no_generated_model_reads_more_than_it_holds(tree: Tree, ctx: int, batch: int) -> None:
     model = load(tree)
-    assume(not told(lambda: find(model, "intensity.prefill", ctx=ctx)))
+    assume(not refusal_of(lambda: find(model, "intensity.prefill", ctx=ctx)))
     held = find(model, "weights.bytes")
     for phase in ("prefill", "decode") if model.has_decoder else ("prefill",):
         assert 0 < bytes_read(model, phase, ctx=ctx, batch=batch) <= held

@@ -59,7 +59,7 @@ def test_a_claim_in_markdown_holds(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "said"),
     [
         (STALE, "it is 124,439,808 parameters"),
         ("9 GB<!-- txcalc: gpt3 kvcache.sequence ctx=2048 -->", "GB is written where GiB is meant"),
@@ -70,12 +70,12 @@ def test_a_claim_in_markdown_holds(text: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_hold_ends_with_1_and_is_explained(
-    text: str, told: str, tmp_path: Path
+    text: str, said: str, tmp_path: Path
 ) -> None:
     code, out, _ = check(tmp_path, f"\n{text}\n\n{HOLDS}")
     flat = " ".join(out.split())
     assert code == 1
-    assert told in flat
+    assert said in flat
     assert "page.md:2: " in out.replace("\n", "")
     assert (
         "params.blocks + params.embedding + params.final_norm" in flat
@@ -85,7 +85,7 @@ def test_what_does_not_hold_ends_with_1_and_is_explained(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "said"),
     [
         (f"none{TOTAL}", "no number stands right before"), (f"9 or 10{TOTAL}", "9 and 10"),
         (f"9-10{TOTAL}", "two numbers"), (f"2 x 768{TOTAL}", "two numbers"),
@@ -150,14 +150,14 @@ def test_what_does_not_hold_ends_with_1_and_is_explained(
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_ends_with_2_by_file_and_line(
-    text: str, told: str, tmp_path: Path
+    text: str, said: str, tmp_path: Path
 ) -> None:
     code, out, _ = check(tmp_path, f"{HOLDS}\n{text}\n", "--format", "json")
     first, second, *_ = json.loads(out)
     assert code == 2
     assert first["holds"]
     assert (second["line"], second["status"]) == (3, "unreadable")
-    assert told in f"page.md:3 {second['problem']}"
+    assert said in f"page.md:3 {second['problem']}"
 
 
 @pytest.mark.parametrize(("length", "code"), [(4000, 0), (4001, 2)])

@@ -11,16 +11,16 @@ from tests.support.pages import ROW, check
 
 
 def test_an_expression_in_yaml_may_be_a_megabyte_long_or_nested_deep(tmp_path: Path) -> None:
-    for claim, told in (("1+" * 400_000 + "1", "800,001 characters"), ("(" * 900 + "1", "nested")):
+    for claim, said in (("1+" * 400_000 + "1", "800,001 characters"), ("(" * 900 + "1", "nested")):
         row = f"claims:\n- id: a\n  model: toy\n  value: '1'\n  claim: {claim}\n"
         code, out, _ = check(tmp_path, row, "--format", "json", name="claims.yaml")
         assert code == 2
-        assert told in json.loads(out)[0]["problem"]
+        assert said in json.loads(out)[0]["problem"]
         assert json.loads(out)[0]["line"] == 4
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "said"),
     [
         ('value: "1", expect: misprint}', "needs should_be"),
         ('value: "1", expect: rounded-inputs}', "needs inputs"),
@@ -32,12 +32,12 @@ def test_an_expression_in_yaml_may_be_a_megabyte_long_or_nested_deep(tmp_path: P
         ("value: '1', tolerance: 3%}", "tolerance means nothing where relation is rounds"),
     ],
 )  # fmt: skip
-def test_a_bad_row_is_told(row: str, told: str, tmp_path: Path) -> None:
+def test_a_bad_row_is_told(row: str, said: str, tmp_path: Path) -> None:
     code, out, _ = check(tmp_path, ROW + row, "--format", "json", name="claims.yaml")
     (found,) = json.loads(out)
     assert code == 2
     assert found["line"] == 2
-    assert told in found["problem"]
+    assert said in found["problem"]
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,9 @@ def test_a_read_only_file_loses_nothing_and_is_named(tmp_path: Path) -> None:
     path.chmod(0o444)
     (tmp_path / "other.md").write_text(STALE, "utf-8")
     ran = run("check", tmp_path, "--write", "--format", "json")
-    told = {Path(row["file"]).name: row["problem"] for row in json.loads(ran.out)}
+    said = {Path(row["file"]).name: row["problem"] for row in json.loads(ran.out)}
     assert ran.code == 2
-    assert told["page.md"].endswith("; the file is read-only, so nothing of it was refreshed")
+    assert said["page.md"].endswith("; the file is read-only, so nothing of it was refreshed")
     assert path.read_text("utf-8") == STALE
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
     assert "124M" in (tmp_path / "other.md").read_text("utf-8")

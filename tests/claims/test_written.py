@@ -44,7 +44,7 @@ def test_what_a_number_is_worth(text: str, counted: str, value: Fraction) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "counted", "told"),
+    ("text", "counted", "said"),
     [
         ("9 GiB", "parameters", "counts bytes"), ("9 FLOPs", "MACs", "counts FLOPs"),
         ("5%", "bytes", "a share"), ("12 parsecs", "", "unknown unit 'parsecs'"),
@@ -54,8 +54,8 @@ def test_what_a_number_is_worth(text: str, counted: str, value: Fraction) -> Non
         ("1.2.3", "", "unknown unit"), ("1,23", "", "unknown unit"),
     ],
 )  # fmt: skip
-def test_what_is_no_number_or_does_not_fit(text: str, counted: str, told: str) -> None:
-    with pytest.raises(WrittenError, match=told.replace("(", r"\(")):
+def test_what_is_no_number_or_does_not_fit(text: str, counted: str, said: str) -> None:
+    with pytest.raises(WrittenError, match=said.replace("(", r"\(")):
         read_number(text, counted)
 
 

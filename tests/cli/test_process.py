@@ -85,10 +85,10 @@ def test_a_closed_pipe_ends_quietly() -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        told = process.stderr.read()
+        said = process.stderr.read()
         process.stderr.close()
         process.wait(60)
-        assert told == b""
+        assert said == b""
 
 
 def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_every_command_has_help(command: str, flag: str) -> None:
     assert ran.out.startswith(f"Usage: txcalc {command} ")
     _, _, options = ran.out.partition("Options:")
     for line in re.findall(r"^  --?\S.*$", options, re.MULTILINE):
-        name, *told = re.split(r" {2,}", line.strip())
-        assert told or name.endswith(("NAME=V", "]")) or len(name) > 20, line
+        name, *said = re.split(r" {2,}", line.strip())
+        assert said or name.endswith(("NAME=V", "]")) or len(name) > 20, line
 
 
 def test_the_list_of_commands_is_whole_and_told() -> None:
@@ -188,7 +188,7 @@ def test_the_list_of_commands_is_whole_and_told() -> None:
         re.findall(r"^  (\w+) {2,}(\S.*)$", ran.out.partition("Commands:")[2], re.MULTILINE)
     )
     assert set(COMMANDS) <= set(listed)
-    assert all("..." not in told for told in listed.values()), "a sentence cut short tells nothing"
+    assert all("..." not in said for said in listed.values()), "a sentence cut short tells nothing"
 
 
 def test_the_version_is_printed() -> None:

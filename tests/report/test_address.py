@@ -7,7 +7,18 @@ from hypothesis import given
 
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.running import BUNDLED, MODELS, data, find, get, load, named, report, run, told
+from tests.support.running import (
+    BUNDLED,
+    MODELS,
+    data,
+    find,
+    get,
+    load,
+    named,
+    refusal_of,
+    report,
+    run,
+)
 from txcalc.model.model import Model
 
 HELD = ("matmul", "biases")
@@ -57,7 +68,7 @@ def test_every_contract_address_exists_for_every_model(tree: Tree) -> None:
         for address in addresses(model, pattern):
             assert find(model, address, ctx=7, phase=phase) >= 0
     for address in (*STEPPING, *PREFILLED):
-        if refusal := told(lambda address=address: find(model, address, ctx=7, prompt=3)):
+        if refusal := refusal_of(lambda address=address: find(model, address, ctx=7, prompt=3)):
             nothing = "no product" in refusal or "no token adds" in refusal
             assert nothing or not model.has_decoder
         else:
@@ -86,7 +97,7 @@ def test_block_alone_answers_for_kinds_that_agree(tree: Tree) -> None:
     for part in PARAMS_BLOCK:
         address = f"params.block{part}"
         named_ones = [f"params.block.{name}{part}" for name in model.blocks]
-        if refusal := told(lambda address=address: find(model, address)):
+        if refusal := refusal_of(lambda address=address: find(model, address)):
             assert len(model.blocks) > 1
             assert all(candidate in refusal for candidate in named_ones)
         else:
@@ -174,7 +185,7 @@ def test_a_block_called_like_a_letter_does_not_hide_it() -> None:
         "layers": {"count": 6, "pattern": [name, "other"]},
     }  # fmt: skip
     model = load(tree)
-    if refusal := told(lambda: find(model, "dims.n_heads")):
+    if refusal := refusal_of(lambda: find(model, "dims.n_heads")):
         assert f"dims.blocks.{name}.attention.n_heads" in refusal
     else:
         assert find(model, "dims.n_heads") == 4

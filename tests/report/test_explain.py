@@ -181,27 +181,27 @@ def test_a_tally_in_a_formula_is_explained_beside_it() -> None:
     """Nemotron-H repeats a pattern of unlike layers, so its counts are tallies of the pattern."""
     found = explained("nemotron-h-56b", "params.total")
     assert any("tally(n_layers" in symbol.get("formula", "") for symbol in found["symbols"])
-    [told] = [line for line in found["conventions"] if line.startswith("tally(")]
-    assert told.split(":")[0] in " ".join(
+    [said] = [line for line in found["conventions"] if line.startswith("tally(")]
+    assert said.split(":")[0] in " ".join(
         answer("explain", "nemotron-h-56b", "params.total").split()
     )
     plain = explained("gpt2-small", "params.total")["conventions"]
     assert plain
-    assert [line for line in found["conventions"] if line not in plain] == [told]
+    assert [line for line in found["conventions"] if line not in plain] == [said]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "said"),
     [
         (["gpt2-small", "params.totl"], "params.totl"),
         (["deepseek-v3", "params.block"], "differs between blocks"),
         (["roberta-base", "kvcache.total"], "encoder-only"),
     ],
 )
-def test_what_cannot_be_explained_is_refused(arguments: list[str], told: str) -> None:
+def test_what_cannot_be_explained_is_refused(arguments: list[str], said: str) -> None:
     ran = run("explain", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert said in ran.err
 
 
 EXPLAINED = [

@@ -87,11 +87,11 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "told"), BAD.values(), ids=BAD)
-def test_one_clear_error(written: str | bytes, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("written", "said"), BAD.values(), ids=BAD)
+def test_one_clear_error(written: str | bytes, said: str, tmp_path: Path) -> None:
     code, out, err = ask(written, tmp_path)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert told in err
+    assert said in err
     assert "config.json" in err
 
 

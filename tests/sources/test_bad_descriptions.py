@@ -169,13 +169,13 @@ def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", EDITS)
 def test_a_fault_of_content_names_its_path(case: str, tmp_path: Path) -> None:
-    old, new, *told = EDITS[case]
+    old, new, *said = EDITS[case]
     assert old in GOOD
     path = tmp_path / "model.yaml"
     path.write_text(GOOD.replace(old, new), "utf-8")
     message = refused(path)
     assert message.startswith(f"{path}: ")
-    for words in told:
+    for words in said:
         assert words in message
 
 
@@ -195,21 +195,21 @@ def test_a_part_is_not_shared_by_stacks_of_two_widths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", TEXTS)
 def test_a_fault_of_form_names_its_line(case: str, tmp_path: Path) -> None:
-    text, place, *told = TEXTS[case]
+    text, place, *said = TEXTS[case]
     path = tmp_path / "model.yaml"
     path.write_text(text, "utf-8")
     message = refused(path)
     assert message.startswith(f"{path}{place}")
-    for words in told:
+    for words in said:
         assert words in message
 
 
 @pytest.mark.parametrize("case", BYTES)
 def test_a_file_that_is_no_text(case: str, tmp_path: Path) -> None:
-    raw, told = BYTES[case]
+    raw, said = BYTES[case]
     path = tmp_path / "model.yaml"
     path.write_bytes(raw)
-    assert f"{path}: {told}" in refused(path)
+    assert f"{path}: {said}" in refused(path)
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

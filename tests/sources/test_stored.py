@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import find, get, load, named, report, run, save, told
+from tests.support.running import find, get, load, named, refusal_of, report, run, save
 from txcalc.errors import RefusedError
 from txcalc.sources.readers.stored import stored_format, stored_of
 
@@ -175,9 +175,9 @@ def test_a_description_may_state_it() -> None:
     assert own == find(model, "weights.bytes", weights="fp8-channel")
     [line] = report("weights", model, weights="own").assumptions
     assert line == "weights own (fp8-channel,experts=nvfp4), the rest fp16"
-    assert "stored: --weights fp9: unknown number format" in told(
+    assert "stored: --weights fp9: unknown number format" in refusal_of(
         lambda: load(tree | {"stored": "fp9"})
     )
-    assert "states no format that it is stored in" in told(
+    assert "states no format that it is stored in" in refusal_of(
         lambda: find(named("gpt2-small"), "weights.bytes", weights="own")
     )

@@ -126,7 +126,7 @@ def _folder() -> Path:
     return Path(folder)
 
 
-def told(act: Callable[[], object]) -> str:
+def refusal_of(act: Callable[[], object]) -> str:
     """What txcalc says against an act; nothing where it carries it out."""
     try:
         act()

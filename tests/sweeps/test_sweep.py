@@ -190,8 +190,8 @@ def test_json_is_a_line_a_point_and_tells_fractions_exactly() -> None:
     for line in lines:
         point = json.loads(line)
         exact = get(point["model"], "concurrency.ratio", "--ctx", point["ctx"])
-        told = point["concurrency.ratio"]
-        assert (Fraction(told["exact"]) if isinstance(told, dict) else told) == exact
+        said = point["concurrency.ratio"]
+        assert (Fraction(said["exact"]) if isinstance(said, dict) else said) == exact
 
 
 def test_a_table_of_one_axis_has_bars() -> None:
@@ -228,7 +228,7 @@ def test_a_bad_axis_is_refused(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "said"),
     [
         (["params.total", "--over", "zork=1:2"], "--over zork: nothing is called 'zork'"),
         (["params.total", "--over", "tied=1:2"], "head.tied is no dimension, it changes the str"),
@@ -243,10 +243,10 @@ def test_a_bad_axis_is_refused(texts: list[str]) -> None:
         (["flops.total"], "--over is missing"),
     ],
 )
-def test_what_cannot_be_swept_is_refused_before_any_output(arguments: list[str], told: str) -> None:
+def test_what_cannot_be_swept_is_refused_before_any_output(arguments: list[str], said: str) -> None:
     ran = run("sweep", "gpt3", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert said in ran.err
 
 
 def test_a_dimension_that_changes_the_structure_is_refused_by_name() -> None:
@@ -368,7 +368,7 @@ def test_a_sweep_over_models_needs_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "said"),
     [
         ("--ctx 5 --over ctx=1:3", "--ctx and --over ctx are both given"),
         ("--batch 5 --over batch=1:3", "--batch and --over batch are both given"),
@@ -379,10 +379,10 @@ def test_a_sweep_over_models_needs_no_other() -> None:
         ("--over model=gpt3,mixtral-8x7b --over top_k=1", "gpt3: --over top_k: nothing is called"),
     ],
 )
-def test_what_is_given_twice_or_to_the_wrong_model_is_refused(options: str, told: str) -> None:
+def test_what_is_given_twice_or_to_the_wrong_model_is_refused(options: str, said: str) -> None:
     ran = run("sweep", "gpt3", "flops.total", *options.split(), "--format", "csv")
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert said in ran.err
 
 
 def test_a_sweep_warns_of_what_its_single_answers_warn_of() -> None:

@@ -63,7 +63,7 @@ def report(model: Model, question: Question) -> Report:
         assumptions=[
             *kvcache.assumptions(setting, workload),
             weights.in_format(model, question),
-            f"{question.layout.gpus.value} GPUs",
+            _gpus(int(question.layout.gpus.value)),
             f"engine {question.engine}",
         ],
         conventions=[*CONVENTIONS, _RULES[question.engine]],
@@ -216,6 +216,10 @@ def _way(model: Model, question: Question, words: str, change: dict[str, Any]) -
         else f", or {decimal(context.value)} tokens for all"
     )
     return [f"with {words}: {_fitting(changed, figures)} fit{longest}"]
+
+
+def _gpus(number: int) -> str:
+    return f"{number:,} GPU{'s' if number > 1 else ''}"
 
 
 def _requests(number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from functools import cached_property
 
 import msgspec
@@ -251,7 +252,7 @@ class Gpu:
         for kind in self.runs.decoder_layers if dcp > 1 else ():
             whole = self._model.kinds[f"block.{kind.name}"].state
             for name, state in kind.state.items():
-                copies = tp * state.width.value / whole[name].width.value
+                copies = Fraction(tp * state.width.value) / whole[name].width.value
                 if not isinstance(state.reach, Fixed | Source) and copies % dcp:
                     raise OptionError(
                         f"--dcp {dcp}: {copies} of --tp {tp} GPUs hold the same {state.name}: "

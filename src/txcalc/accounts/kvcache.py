@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal, get_args
 
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import keeping, over_all
@@ -23,7 +24,8 @@ CONVENTIONS = [
     "a window keeps min(ctx, window) tokens; sequence = growing, fixed and cross parts at ctx",
 ]
 ENTRIES = "compressed entries: one a complete block of tokens, so token and growth are their mean"
-PARTS = ("token", "growth", "fixed", "cross", "sequence")
+Part = Literal["token", "growth", "fixed", "cross", "sequence"]
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
 def report(model: Model, question: Question) -> Report:
@@ -109,7 +111,7 @@ def _names(model: Model) -> list[str]:
 
 
 def _states(
-    part: str, states: Iterable[State], workload: Workload
+    part: Part, states: Iterable[State], workload: Workload
 ) -> Iterator[tuple[State, Quantity]]:
     """How many tokens' worth of each state a part counts."""
     return ((state, _kept(part, state, workload)) for state in states)
@@ -162,7 +164,7 @@ class CacheFormats:
         return size(fmt, f"{fmt}_bytes", "elements", "its own format") if fmt else self._number
 
 
-def _kept(part: str, state: State, workload: Workload) -> Quantity:
+def _kept(part: Part, state: State, workload: Workload) -> Quantity:
     """How many tokens' worth of a state a part counts."""
     match part, state.reach:
         case ("cross" | "sequence", Source()):
@@ -177,7 +179,7 @@ def _kept(part: str, state: State, workload: Workload) -> Quantity:
             return reach.growth(workload.ctx)
         case ("sequence", reach):
             return reach.kept(workload.ctx)
-        case _:
+        case ("fixed" | "cross", _):
             return ZERO
 
 

@@ -7,6 +7,7 @@ from txcalc.accounts.account import Account
 from txcalc.accounts.gpu import Gpu
 from txcalc.accounts.setting import Setting
 from txcalc.exact.quantity import ONE, Letter, Quantity, product, total
+from txcalc.model.cut import divided
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Bar, Figures, Report
@@ -17,7 +18,7 @@ CONVENTIONS = [
     "repeated: beyond an equal share of the model's weights; padding: rows that no token has",
     "loaded = weights + tables + mtp; total = loaded + cache + fixed",
     "step, apart from the total: logits of each sequence and the widest product's output",
-    "a lower bound: no allocator, workspaces, graphs or communication buffers",
+    "not in it: CUDA context, graphs, workspaces, communication buffers, activations",
 ]
 ALWAYS = (".weights", ".loaded", ".cache", ".total")
 LAYOUT = ("tp", "pp", "dp", "ep", "dcp", "stages")
@@ -63,6 +64,7 @@ def report(model: Model, question: Question) -> Report:
             weights.in_format(model, question),
             f"batch {question.batch}",
             f"{layout.gpus.value} GPUs: {_layout(question)}",
+            *_divided(model, question),
             f"engine {question.engine}",
         ],
         conventions=CONVENTIONS,
@@ -107,6 +109,17 @@ def _in_total(stages: list[Gpu], setting: Setting) -> Figures:
         name: total((figures[name] for figures in each if name in figures), "bytes")
         for name in names
     }
+
+
+def _divided(model: Model, question: Question) -> list[str]:
+    """What each part is divided by."""
+    layout = question.layout
+    words = [
+        f"{role} by {' and '.join(letters)}" for role, letters in divided(model, layout).items()
+    ]
+    words += ["tables by vocab"] if layout.tp.value > 1 else []
+    words += ["experts by their number"] if layout.ep else []
+    return [f"divided: {', '.join(words)}, the rest whole on each GPU"] if words else []
 
 
 def beyond(setting: Setting, ctx: Letter, source: Letter) -> list[str]:

@@ -240,10 +240,11 @@ class Fit(Answer):
     """What fits on GPUs.
 
     ``sequences`` of ctx, ``tokens`` in all, and the longest ``context`` of the requests, in the
-    ``budget`` that ``loaded`` weights and ``overhead`` leave of what is ``available``; ``needed``
-    and ``missing`` are bytes.
+    ``budget`` that ``loaded`` weights and ``overhead`` leave of what is ``available`` of the
+    ``memory``; ``needed``, ``missing``, and those of one ``sequence`` or ``token`` are bytes.
     """
 
+    memory: Number
     available: Number
     loaded: Number
     overhead: Number
@@ -251,6 +252,7 @@ class Fit(Answer):
     needed: Number
     missing: Number
     sequence: Number
+    token: Number
     sequences: Number
     tokens: Number
     context: Number

@@ -109,12 +109,16 @@ def printable(text: str) -> str:
 
     Controls, ends of lines, marks of direction, and halves of surrogate pairs are unseen.
     """
-    return _UNPRINTABLE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def _escape(character: re.Match[str]) -> str:
+    return _SHORT.get(character[0], f"\\u{ord(character[0]):04x}")
 
 
 def printable_lines(text: str) -> str:
     """The same of a text of several lines, which stay lines."""
-    return "\n".join(map(printable, text.split("\n")))
+    return _UNPRINTABLE.sub(lambda c: c[0] if c[0] == "\n" else _escape(c), text)
 
 
 _FORMULA = re.compile(r"[=@\uff1d\uff20]|[-+\uff0b\uff0d](?![0-9./]*$)")

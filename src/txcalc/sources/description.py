@@ -27,6 +27,8 @@ from txcalc.workload.chosen import chosen_weights
 MOSTKINDS = 1000
 """Kinds of blocks, or tensors in one place, that a description may list."""
 MOST_DIMS = 8
+LONGEST_NAME = 300
+"""Characters of a model's name, which stands above every column."""
 MOST_ELEMENTS = LARGEST**3
 """Elements of all copies: a matrix of the largest sizes, as often as there is a size."""
 STACKS = {"encoder": "encoder", "layers": "decoder"}
@@ -112,6 +114,8 @@ class _Builder(Decoder):
         for field, text in (("name", top.name), ("source", top.source)):
             if not text.isprintable():
                 self.refuse(field, "it has characters that cannot be printed")
+        if len(top.name) > LONGEST_NAME:
+            self.refuse("name", f"{len(top.name):,} characters; at most {LONGEST_NAME}")
         if not stacks:
             self.refuse("", "neither layers (a decoder) nor encoder is described")
         for field in ("d_model", "length") if len(stacks) < 2 else ():

@@ -62,7 +62,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """How many of ``count`` layers each stage has, the earlier ones more where they differ.
 
         Raises:
-            OptionError: stages that are not as many as ``pp``, or have not ``count`` layers.
+            OptionError: more stages than layers, or stages that have not ``count`` layers.
         """
         n = int(self.pp.value)
         if n > count:
