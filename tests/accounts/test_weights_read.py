@@ -14,7 +14,6 @@ from tests.support.counting import Tree
 from tests.support.describing import descriptions
 from tests.support.running import BUNDLED, data, find, load, named, refusal_of, report
 from txcalc.model.model import Model
-from txcalc.report.explain import explain
 
 LAYER, HEAD, TABLE = 4 * 8 * 8 + 2 * 8 * 16, 10 * 8, 10 * 8
 REPEATED: dict[str, tuple[int, Tree, int, int]] = {
@@ -44,9 +43,8 @@ def described(count: int, **fields: Any) -> Tree:
 
 def bytes_read(model: Model, phase: str, **asked: int) -> int | Fraction:
     """The bytes beneath an intensity."""
-    explained = explain(report("intensity", model, **asked), f"intensity.{phase}", 1)
-    [step] = [step for step in explained.steps if step.name == f"intensity.{phase}.bytes"]
-    return step.quantity.value
+    _, read = report("intensity", model, **asked).figures[f"intensity.{phase}"].args
+    return read.value
 
 
 @pytest.mark.parametrize("case", REPEATED)

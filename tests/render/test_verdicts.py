@@ -90,7 +90,7 @@ def test_each_of_several_files_has_a_table_below_its_name(page: Path) -> None:
 
 def test_quiet_shows_what_does_not_hold_and_else_nothing(page: Path) -> None:
     text = checked("table", page, quiet=True)
-    assert " ".join(text.split()).startswith(f"{page}:2: 125M is documented")
+    assert "".join(text.split()).startswith(f"{page}:2:125Misdocumented")
     assert text.endswith("4 claims: 2 hold, 1 fail, 1 cannot be read\n")
     rows = json.loads(checked("json", page, quiet=True))
     assert [row["status"] for row in rows] == ["fails", "unreadable"]
