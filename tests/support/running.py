@@ -6,7 +6,6 @@ import atexit
 import io
 import json
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from tests.support.called import exit_code
 from txcalc.accounts import registry
-from txcalc.cli import main
 from txcalc.errors import TxcalcError
 from txcalc.model.model import Model
 from txcalc.report.report import Report
@@ -57,14 +56,8 @@ def run(*arguments: object, encoding: str = "utf-8") -> Run:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding, newline="") for _ in range(2))
     err.reconfigure(errors="backslashreplace")
     argv = ["txcalc", *map(str, arguments)]
-    before = signal.getsignal(signal.SIGINT)
     with mock.patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-        finally:
-            signal.signal(signal.SIGINT, before)
+        code = exit_code()
     return Run(int(code or 0), *map(_written, (out, err)))
 
 

@@ -9,7 +9,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from unittest import mock
 
-from txcalc.cli import main
+from tests.support.called import exit_code
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -29,17 +29,13 @@ def coloured(*arguments: object, columns: int = 80, ends_with: int = 0) -> str:
     out = _Terminal(io.BytesIO(), "utf-8", newline="")
     environment = {"COLUMNS": str(columns), "TERM": "xterm"}
     argv = ["txcalc", *map(str, arguments)]
-    code: object = 0
     with (
         mock.patch.dict(os.environ, environment),
         mock.patch.object(sys, "argv", argv),
         redirect_stdout(out),
         redirect_stderr(io.StringIO()) as err,
     ):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
+        code = exit_code()
     assert (code or 0) == ends_with, err.getvalue()
     out.flush()
     buffer = out.buffer
