@@ -254,6 +254,10 @@ def test_changes_are_those_of_set() -> None:
             lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": [10**5000]}),
             "over ctx: whole numbers",
         ),
+        (
+            lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": range(1, 10**15 + 2, 10**15)}),
+            "over ctx: whole numbers",
+        ),
         (lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": [True]}), "over ctx: whole numbers"),
         (lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": ["32k"]}), "'32k' has two readings"),
         (lambda: txcalc.sweep("gpt3", "flops.total", {"ctx": []}), "over ctx: no value"),

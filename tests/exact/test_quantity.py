@@ -103,6 +103,14 @@ def test_units_cancel_and_divide() -> None:
         const(5, "bytes").counted_as("tokens")
 
 
+@pytest.mark.parametrize(
+    ("above", "below"), [("", "bytes"), ("bytes/token", "FLOPs"), ("bytes", "FLOPs/token")]
+)
+def test_no_unit_has_two_fractions_or_only_a_denominator(above: str, below: str) -> None:
+    with pytest.raises(UnitError):
+        const(1, above) / const(1, below)
+
+
 def test_a_total_of_nothing_has_the_unit_it_was_asked_in() -> None:
     assert total((), "bytes") == const(0, "bytes")
     assert product() == ONE
