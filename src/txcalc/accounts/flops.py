@@ -6,7 +6,16 @@ from collections.abc import Mapping
 
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import flops as cost
-from txcalc.accounts.fold import fold, layer_notes, leaves, of_which, run, select, shares
+from txcalc.accounts.fold import (
+    fold,
+    layer_notes,
+    leaves,
+    of_which,
+    run,
+    select,
+    shares,
+    shown_blocks,
+)
 from txcalc.accounts.setting import Setting
 from txcalc.exact.quantity import Quantity, total
 from txcalc.model.model import Layers, Model
@@ -37,13 +46,7 @@ def report(model: Model, question: Question) -> Report:
     setting.refuse_partial()
     workload = setting.workload()
     figures, unit = _figures(setting, workload)
-    shown = [
-        address
-        for kind in model.layers
-        for part in _BLOCK
-        if (address := grammar.block("flops", kind.name) + part) in figures
-        and (figures[address].value or not part)
-    ]
+    shown = shown_blocks("flops", _BLOCK, figures, model)
     rare = [f"flops.{part}" for part in ("embedding", "tensors") if figures[f"flops.{part}"].value]
     shown += [*rare, "flops.blocks", "flops.head", "flops.total"]
     return Report(

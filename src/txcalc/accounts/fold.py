@@ -143,6 +143,17 @@ def shares(
     return shares
 
 
+def shown_blocks(root: str, parts: Iterable[str], figures: Figures, model: Model) -> list[str]:
+    """Each kind of block, whatever it has, and those of its ``parts`` that are not zero."""
+    return [
+        name
+        for kind in model.layers
+        for part in parts
+        if (name := address.block(root, kind.name) + part) in figures
+        and (figures[name].value or not part)
+    ]
+
+
 def of_which(shown: Iterable[str]) -> dict[str, str]:
     """Labels of figures that count again what stands in those beside them."""
     uses = ("matmul", "biases")

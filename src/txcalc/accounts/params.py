@@ -13,6 +13,7 @@ from txcalc.accounts.fold import (
     of_which,
     over_all,
     shares,
+    shown_blocks,
     stored,
     sums,
 )
@@ -50,16 +51,9 @@ def report(model: Model, question: Question) -> Report:
             why = f"its block {kind.name!r} does not say how many experts a token uses"
             refused = {ACTIVE: why}
             break
-    blocks = [
-        address
-        for kind in model.layers
-        for part in _BLOCK
-        if (address := grammar.block("params", kind.name) + part) in figures
-        and (figures[address].value or not part)
-    ]
     shown = [
         *(name for name in figures if name.startswith("params.embedding")),
-        *blocks,
+        *shown_blocks("params", _BLOCK, figures, model),
         *(a for name in _TOPS if (a := f"params.{name}") in figures and _is_shown(a, figures)),
     ]
     return Report(

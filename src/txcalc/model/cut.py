@@ -69,15 +69,15 @@ def held(model: Model, layout: Layout, stage: int = 0) -> Iterator[Row]:
 
 def divided(model: Model, layout: Layout) -> dict[str, list[str]]:
     """By role the letters of parts that the GPUs of a layout divide; all else is whole on each."""
-    found: dict[str, dict[str, None]] = {}
+    letters: dict[str, dict[str, None]] = {}
     for name, block in model.blocks.items():
         cut = _block(model, name, block, layout)
         for role in SUB_LAYERS:
             part, own = getattr(block, role), getattr(cut, role)
             for field in part.__struct_fields__ if part is not None else ():
                 if getattr(part, field) is not getattr(own, field):
-                    found.setdefault(role, {})[field] = None
-    return {role: list(letters) for role, letters in found.items()}
+                    letters.setdefault(role, {})[field] = None
+    return {role: list(fields) for role, fields in letters.items()}
 
 
 def _is_tied(model: Model, row: Row) -> bool:
