@@ -1,5 +1,7 @@
 """Settings of hypothesis: ordinary runs repeat themselves, ``--hypothesis-profile=long`` not."""
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
@@ -18,3 +20,9 @@ settings.load_profile("ordinary")
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Benchmarks have the machine to themselves."""
     return 0 if config.option.markexpr == "bench" else None
+
+
+def pytest_configure() -> None:
+    """Ctrl-C as in a terminal: a shell starts what runs in the background deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

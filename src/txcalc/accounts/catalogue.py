@@ -33,7 +33,7 @@ def report(model: Model, question: Question) -> Report:
     """``params.total``, with the model's kind as its note."""
     return Report(
         title="bundled models",
-        figures=params.totals(model),
+        figures={**params.totals(model)},
         shown=[_TOTAL],
         notes={_TOTAL: kind(model)},
     )

@@ -37,8 +37,8 @@ def report(model: Model, question: Question) -> Report:
     cache = kvcache.cache(model, workload, question)
     if not cache["kvcache.token"].value:
         raise RefusedError(f"{model.name}: no concurrency: no token adds to what a sequence keeps")
-    stored, sums = weights.held(model, question)
-    held, sequence = stored["weights.bytes"], cache["kvcache.sequence"]
+    held, beneath = weights.held(model, question)
+    sequence = cache["kvcache.sequence"]
     figures: Figures = {
         "weights.bytes": held,
         "kvcache.sequence": sequence,
@@ -49,7 +49,7 @@ def report(model: Model, question: Question) -> Report:
         title="concurrency",
         figures=figures,
         shown=list(figures),
-        beneath={**sums, **stored, **cache},
+        beneath={**beneath, **cache},
         labels=_LABELS,
         bars=_bars(figures),
         assumptions=[*kvcache.assumptions(setting, workload), weights.in_format(model, question)],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import TypeVar
 
 from txcalc.exact.quantity import Quantity, product, total
 from txcalc.model.model import Layers, Model, Row
@@ -17,14 +19,28 @@ Leaves = dict[str, dict[str, Quantity]]
 """Component -> name -> quantity of one layer."""
 Times = Callable[[Layers], Quantity]
 """How many layers of a kind count: those that a pass runs, that are stored, or that keep state."""
+T = TypeVar("T")
+
+
+def once(of: Callable[[Model], T]) -> Callable[[Model], T]:
+    """A function of a model alone that keeps its answer with the model."""
+    key = f"{of.__module__}.{of.__qualname__}"
+
+    @wraps(of)
+    def kept(model: Model) -> T:
+        if key not in model.__dict__:
+            model.__dict__[key] = of(model)
+        answer: T = model.__dict__[key]
+        return answer
+
+    return kept
 
 
 def flops(row: Row, given: Pass, per_mac: Quantity) -> Quantity | None:
     """Cost of a row's product in the unit of ``per_mac``; None where it has none."""
     match row.declared:
         case Weight(use="matmul") as weight:
-            tokens = multiplied(weight, given)
-            return product(per_mac, weight.used, weight.repeats, weight.each, tokens)
+            return product(per_mac, weight.macs, multiplied(weight, given))
         case Op() as op:
             return product(per_mac, op.heads, widths(op, given), given.pairs(op.reach))
         case Scan() as scan:
@@ -46,15 +62,10 @@ def widths(op: Op, given: Pass) -> Quantity:
 
 def leaves(rows: Iterable[Row], cost: Cost) -> Leaves:
     """What each row adds, by component."""
-    return by_component((row, cost(row)) for row in rows)
-
-
-def by_component(costs: Iterable[tuple[Row, Quantity | None]]) -> Leaves:
-    """The same of costs that are there already."""
     leaves: Leaves = {}
-    for row, cost in costs:
-        if cost is not None:
-            leaves.setdefault(row.component, {})[row.name] = cost
+    for row in rows:
+        if (added := cost(row)) is not None:
+            leaves.setdefault(row.component, {})[row.name] = added
     return leaves
 
 
@@ -104,9 +115,13 @@ def tree(root: str, rows: Mapping[str, Quantity], unit: str) -> Figures:
     return {root: total((below[member] for member in members), unit), **below}
 
 
-def sums(costs: Leaves, unit: str) -> dict[str, Quantity]:
-    """The sum of each component's rows."""
-    return {component: total(rows.values(), unit) for component, rows in costs.items()}
+def sums(costs: Iterable[tuple[Row, Quantity | None]], unit: str) -> dict[str, Quantity]:
+    """What the rows of each component add together."""
+    terms: dict[str, list[Quantity]] = {}
+    for row, cost in costs:
+        if cost is not None:
+            terms.setdefault(row.component, []).append(cost)
+    return {component: total(quantities, unit) for component, quantities in terms.items()}
 
 
 def over_all(model: Model, components: Mapping[str, Quantity], times: Times, unit: str) -> Quantity:

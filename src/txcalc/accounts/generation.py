@@ -85,8 +85,10 @@ class _Generation:
 
     def compared(self, address: str, new: Letter, *, prefill: bool = False) -> Figures:
         """``new`` tokens both ways, in tokens processed and in FLOPs of the blocks."""
-        cached = [self._prefill(), self._steps(new, ONE)] if prefill else [self._steps(new, ZERO)]
-        ways = {"naive": [self._naive(new)], "cached": cached}
+        last = _last(self._prompt, new)
+        made = [self._prefill()] if prefill else []
+        steps = self._steps(new, last, ONE if prefill else ZERO)
+        ways = {"naive": [self._naive(new, last)], "cached": [*made, steps]}
         figures = {
             f"{address}.tokens.{way}": total((one.tokens for one in passes), "").counted_as(
                 "tokens"
@@ -103,9 +105,9 @@ class _Generation:
             figures[f"{address}.{counted}.ratio"] = naive / cached_
         return figures
 
-    def _naive(self, new: Letter) -> Pass:
+    def _naive(self, new: Letter, last: Letter) -> Pass:
         """All tokens again for each new one."""
-        prompt, last = self._prompt, _last(self._prompt, new)
+        prompt = self._prompt
         tokens = series(ZERO, None, prompt, last)
         return Pass(
             tokens=tokens,
@@ -126,9 +128,9 @@ class _Generation:
             mla=self._pass,
         )
 
-    def _steps(self, new: Letter, made: Quantity) -> Pass:
+    def _steps(self, new: Letter, last: Letter, made: Quantity) -> Pass:
         """One token for each new one beyond those ``made`` already."""
-        first, last = self._prompt + made, _last(self._prompt, new)
+        first = self._prompt + made
         tokens = new - made
         return Pass(
             tokens=tokens,
@@ -175,7 +177,7 @@ def _merged(model: Model, kind: Layers) -> list[Row]:
 
 def _sum(rows: list[Row]) -> Row:
     weights = [row.declared for row in rows if isinstance(row.declared, Weight)]
-    each = total((product(weight.used, weight.repeats, weight.each) for weight in weights), "")
+    each = total((weight.macs for weight in weights), "")
     merged = Weight(
         name=weights[0].stream, use="matmul", outputs=(each,), stream=weights[0].stream,
         reach=weights[0].reach,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import (
-    by_component,
     flops,
-    leaves,
     multiplied,
     over_all,
     run,
@@ -101,14 +99,15 @@ def _by_component(setting: Setting, workload: Workload) -> dict[str, dict[str, Q
     rows, question, passes = setting.model.rows, setting.question, setting.passes(workload)
     per_mac = per_multiply_add(macs=False, phase=workload.phase)
 
-    computed = [(row, flops(row, passes[row.given], per_mac)) for row in rows]
-    by_weight = ((row, cost) for row, cost in computed if isinstance(row.declared, Weight))
+    given = [(row, passes[row.given]) for row in rows]
+    computed = [(row, flops(row, of, per_mac)) for row, of in given]
+    by_weight = (each for each in computed if isinstance(each[0].declared, Weight))
     storage = Storage(setting.model, question)
-    moved = sums(leaves(rows, lambda row: _moved(row, passes[row.given])), "")
+    moved = sums(((row, _moved(row, of)) for row, of in given), "")
     return {
-        "flops": sums(by_component(by_weight), "FLOPs"),
-        "bytes": sums(leaves(rows, lambda row: _read(row, passes[row.given], storage)), "bytes"),
-        "all_flops": sums(by_component(computed), "FLOPs"),
+        "flops": sums(by_weight, "FLOPs"),
+        "bytes": sums(((row, _read(row, of, storage)) for row, of in given), "bytes"),
+        "all_flops": sums(computed, "FLOPs"),
         "elements": {name: elements.counted_as("elements") for name, elements in moved.items()},
     }
 
@@ -118,19 +117,19 @@ def _read(row: Row, given: Pass, storage: Storage) -> Quantity | None:
     weight = row.declared
     if not isinstance(weight, Weight) or weight.use != "matmul":
         return None
-    if not multiplied(weight, given).value:
+    tokens = multiplied(weight, given)
+    if not tokens.value:
         return None
     if weight.used == weight.copies:
         return storage.copies(row, weight.copies)
-    return storage.copies(row, distinct(weight.copies, weight.used, multiplied(weight, given)))
+    return storage.copies(row, distinct(weight.copies, weight.used, tokens))
 
 
 def _moved(row: Row, given: Pass) -> Quantity | None:
     """Elements that a product reads and writes beside weights, cache and scores."""
     match row.declared:
         case Weight(use="matmul") as weight:
-            beside = weight.read + weight.written
-            return product(multiplied(weight, given), weight.used, weight.repeats, beside)
+            return product(multiplied(weight, given), weight.moved)
         case Op() as op:
             return product(given.tokens, op.heads, widths(op, given))
         case State() as state if row.given == "encoder" and not isinstance(state.reach, Fixed):

@@ -113,8 +113,10 @@ def _names(model: Model) -> list[str]:
 def _states(
     part: Part, states: Iterable[State], workload: Workload
 ) -> Iterator[tuple[State, Quantity]]:
-    """How many tokens' worth of each state a part counts."""
-    return ((state, _kept(part, state, workload)) for state in states)
+    """How many tokens' worth of each state a part counts, of those that it counts at all."""
+    for state in states:
+        if (kept := _kept(part, state, workload)) is not ZERO:
+            yield state, kept
 
 
 class CacheFormats:

@@ -11,6 +11,7 @@ from txcalc.accounts.fold import (
     layer_notes,
     leaves,
     of_which,
+    once,
     over_all,
     shares,
     shown_blocks,
@@ -95,22 +96,28 @@ def tensors(model: Model) -> dict[str, Held]:
     }
 
 
-def totals(model: Model) -> Figures:
+@once
+def totals(model: Model) -> Mapping[str, Quantity]:
     """The tree of rows up to ``params.total``."""
-    return fold("params", model, leaves(model.rows, _held), stored, _BESIDE, UNIT)
+    return fold("params", model, _stored(model), stored, _BESIDE, UNIT)
+
+
+@once
+def _stored(model: Model) -> Leaves:
+    """Parameters of each row of one layer, by component."""
+    return leaves(model.rows, _held)
 
 
 def _figures(model: Model, active: Mapping[str, Quantity]) -> Figures:
     """Every figure of the account, given what a token uses of each component."""
-    costs = leaves(model.rows, _held)
-    figures = fold("params", model, costs, stored, _BESIDE, UNIT)
+    figures = {**totals(model)}
     figures.setdefault("params.embedding.positions", ZERO_PARAMETERS)
     for kind in model.layers:
         figures |= _by_kind(kind, figures)
     figures[ACTIVE] = over_all(model, active, stored, UNIT)
-    buffered = sums(leaves(model.rows, _buffered), UNIT)
+    buffered = sums(((row, _buffered(row)) for row in model.rows), UNIT)
     figures["params.buffers"] = over_all(model, buffered, stored, UNIT)
-    figures["params.mtp"] = _mtp(model, costs, figures)
+    figures["params.mtp"] = _mtp(model, figures)
     return figures
 
 
@@ -133,14 +140,15 @@ def _used(row: Row) -> Quantity | None:
 
 def _active(model: Model) -> dict[str, Quantity]:
     """Parameters that one token uses of each component."""
-    return sums(leaves(model.rows, _used), UNIT)
+    return sums(((row, _used(row)) for row in model.rows), UNIT)
 
 
-def _mtp(model: Model, costs: Leaves, figures: Figures) -> Quantity:
+def _mtp(model: Model, figures: Figures) -> Quantity:
     """Parameters of the multi-token-prediction modules: a block each, and tensors beside it."""
     if model.mtp is None:
         return ZERO_PARAMETERS
-    own = (cost for name, cost in costs["mtp"].items() if not grammar.is_below(name, "block"))
+    rows = _stored(model)["mtp"]
+    own = (cost for name, cost in rows.items() if not grammar.is_below(name, "block"))
     block = figures[grammar.block("params", model.mtp.block)]
     return product(model.mtp.n_modules, total((block, *own), UNIT))
 

@@ -17,6 +17,7 @@ from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
 from txcalc.workload.schemes import Scheme
 
+_REST = (None,)
 _TABLES = ("embedding", "head")
 
 
@@ -50,6 +51,11 @@ class Storage:
             raise RefusedError(f"{model.name}: no stages of {base.name}: its layers are not alike")
         self._mixed = Mixed(model, base) if isinstance(base, Mix) else None
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether every parameter, and nothing else, is in one flat number."""
+        return self.chosen.is_flat and not self._mtp
+
     def is_stored(self, row: Row) -> bool:
         """Whether a row's bytes count: modules if asked for, buffers if named, no tied weight."""
         weight = row.declared
@@ -61,6 +67,8 @@ class Storage:
 
     def _check_roles(self, model: Model, given: Chosen) -> None:
         """Refuses a format for a role that has nothing to be stored in it."""
+        if not given.named:
+            return
         roles: dict[str, bool] = {}
         for row in model.rows:
             weight = row.declared
@@ -97,15 +105,21 @@ class Storage:
         return total((self._of_layers(group) for group in by_layers.values()), "bytes")
 
     def _of_layers(self, rows: list[Row]) -> Quantity:
-        """Bytes of rows that the same layers have."""
-        layers, alike, apart = rows[0].layers, [], []
+        """Bytes of rows that the same layers have; those of the rest's flat number together."""
+        layers = rows[0].layers
+        flat: list[Quantity] = []
+        tiled: list[Quantity] = []
+        apart: list[Quantity] = []
         for row in rows:
-            formats, copies = self.formats(row), _weight(row).copies
-            if len(formats) == 1:
-                alike.append(product(row.times, self._copies(row, copies, formats[0])))
+            formats, weight = self.formats(row), _weight(row)
+            if formats == _REST:
+                flat.append(product(row.times, weight.elements))
+            elif len(formats) == 1:
+                bytes_ = self._copies(row, weight.copies, formats[0])
+                tiled.append(product(row.times, bytes_))
             else:
-                apart.append(self._in_all(row, copies, formats))
-        each = total(alike, "bytes")
+                apart.append(self._in_all(row, weight.copies, formats))
+        each = total((product(total(flat, "parameters"), self.number), *tiled), "bytes")
         return total((each if layers is None else product(layers.sets, each), *apart), "bytes")
 
     def _in_all(self, row: Row, copies: Quantity, formats: Iterable[Format | None]) -> Quantity:
@@ -121,8 +135,7 @@ class Storage:
     def _copies(self, row: Row, copies: Quantity, fmt: Format | None) -> Quantity:
         weight = _weight(row)
         if fmt is None:
-            elements = product(copies, weight.each)
-            return product(elements.counted_as("parameters"), self.number)
+            return product(weight.elements_of(copies), self.number)
         return product(copies, fmt.bytes(*sides(weight)))
 
 

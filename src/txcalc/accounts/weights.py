@@ -8,7 +8,7 @@ from txcalc.accounts import params
 from txcalc.accounts.account import Account
 from txcalc.accounts.storage import Storage
 from txcalc.exact.quantity import Quantity, const, product, total
-from txcalc.model.model import Model
+from txcalc.model.model import Model, Row
 from txcalc.model.rows import Role, Weight
 from txcalc.report.report import Figures, Report
 from txcalc.workload.chosen import is_own
@@ -21,32 +21,44 @@ SCHEME_OF = {"fp8": "fp8-channel", "int8": "int8-channel", "int4": "awq-g128"}
 
 def report(model: Model, question: Question) -> Report:
     """All parameters in their formats: by role, together, and the bits of one."""
-    figures, sums = held(model, question, mtp=question.mtp)
+    storage, sums = Storage(model, question, mtp=question.mtp), params.totals(model)
+    by_role, parameters = _by_role(model, storage), sums["params.total"]
+    if question.mtp:
+        parameters += _modules(model)
+    whole = _whole(model, storage, by_role)
+    bits = product(const(8, "bits/byte"), whole) / parameters
+    figures = {**by_role, "weights.bytes": whole, "weights.bits": bits}
     return Report(
         title="weights",
         figures=figures,
         shown=[address for address, quantity in figures.items() if quantity.value],
-        beneath=sums,
+        beneath={**sums},
         assumptions=[in_format(model, question)],
         conventions=conventions(model, question),
         warnings=warnings(model, question),
     )
 
 
-def held(model: Model, question: Question, *, mtp: bool = False) -> tuple[Figures, Figures]:
-    """Bytes of every parameter once, a tied head with the table; and the parameters beneath."""
-    storage, sums = Storage(model, question, mtp=mtp), params.totals(model)
-    figures = {
-        f"weights.{role}": storage.bytes(row for row in model.rows if row.role == role)
-        for role in get_args(Role)
-    }
-    parameters, whole = sums["params.total"], total(figures.values(), "bytes")
-    if mtp:
-        parameters += _modules(model)
-    elif storage.chosen.is_flat:
-        whole = product(parameters, storage.number)
-    bits = product(const(8, "bits/byte"), whole) / parameters
-    return {**figures, "weights.bytes": whole, "weights.bits": bits}, sums
+def held(model: Model, question: Question) -> tuple[Quantity, Figures]:
+    """Bytes of every parameter once, a tied head with the table; and what they are made of."""
+    storage = Storage(model, question)
+    by_role = {} if storage.is_flat else _by_role(model, storage)
+    return _whole(model, storage, by_role), {**params.totals(model), **by_role}
+
+
+def _whole(model: Model, storage: Storage, by_role: Figures) -> Quantity:
+    """Bytes of all weights; in one flat number their count times its size."""
+    if storage.is_flat:
+        return product(params.totals(model)["params.total"], storage.number)
+    return total(by_role.values(), "bytes")
+
+
+def _by_role(model: Model, storage: Storage) -> Figures:
+    """Bytes of the weights that serve each role, zero for a role that has none."""
+    rows: dict[Role, list[Row]] = {role: [] for role in get_args(Role)}
+    for row in model.rows:
+        rows[row.role].append(row)
+    return {f"weights.{role}": storage.bytes(rows_of) for role, rows_of in rows.items()}
 
 
 def _modules(model: Model) -> Quantity:

@@ -56,6 +56,16 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return product(*self.outputs)
 
     @cached_property
+    def macs(self) -> Quantity:
+        """Multiply-adds of one token."""
+        return product(self.used, self.repeats, self.each)
+
+    @cached_property
+    def moved(self) -> Quantity:
+        """Elements that the products of one token read and write beside the weight."""
+        return product(self.used, self.repeats, self.read + self.written)
+
+    @cached_property
     def each(self) -> Quantity:
         """Elements of one copy."""
         return product(*self.inputs, *self.outputs)
@@ -73,13 +83,24 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def buffered(self) -> Quantity:
         """Elements of a persistent tensor that is no parameter."""
-        kept = self.each if self.use == "buffer" else ZERO
-        return product(self.copies, kept).counted_as("parameters")
+        return self.elements if self.use == "buffer" else ZERO_PARAMETERS
+
+    @cached_property
+    def elements(self) -> Quantity:
+        """Elements of all copies, whatever they are."""
+        return self._counted(self.copies)
+
+    def elements_of(self, copies: Quantity) -> Quantity:
+        """Elements of so many copies."""
+        return self.elements if copies is self.copies else self._counted(copies)
+
+    def _counted(self, copies: Quantity) -> Quantity:
+        return product(copies, self.each).counted_as("parameters")
 
     def _parameters(self, copies: Quantity) -> Quantity:
         if self.tied or self.use == "buffer":
             return ZERO_PARAMETERS
-        return product(copies, self.each).counted_as("parameters")
+        return self.elements_of(copies)
 
 
 ZERO_PARAMETERS = ZERO.counted_as("parameters")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -60,10 +61,12 @@ def is_own(text: str | None) -> bool:
     return text is not None and text.partition(",")[0] == OWN
 
 
+@lru_cache(maxsize=64)
 def _weights(text: str) -> Chosen:
     return _chosen("weights", text, _weights_base, _weights_role)
 
 
+@lru_cache(maxsize=64)
 def chosen_cache(text: str | None, dtype: str) -> Chosen:
     """The formats of a cache; without a text all is in ``dtype``.
 
