@@ -17,7 +17,7 @@ LAYOUTS: list[dict[str, Any]] = [
     {"pp": 2, "engine": "llamacpp"},
 ]  # fmt: skip
 DECODERS = [name for name in BUNDLED if named(name).has_decoder]
-NOT_DIVIDED = ("n_heads", "n_kv_heads", "no rule", "no stages", "no routed experts")
+NOT_DIVIDED = ("n_heads", "n_kv_heads", "no rule", "no routed experts")
 """Why a model refuses a layout."""
 
 Question = dict[str, Any]
@@ -84,8 +84,6 @@ def test_the_parts_of_a_gpu_add_up(name: str) -> None:
 def test_stages_and_groups_conserve_caches(name: str) -> None:
     whole = memory(name, batch=3)
     for layout in ({"pp": 2}, {"dp": 2}, {"dp": 4}):
-        if "pp" in layout and named(name).has_encoder:
-            continue
         held = memory(name, batch=3, **layout)
         for part in ("cache", "fixed"):
             assert held[f"total.{part}"] == whole[f"total.{part}"], layout
@@ -144,6 +142,33 @@ def test_heads_that_do_not_divide() -> None:
     assert "n_kv_heads 10 cannot be divided by 4 GPUs: 1, 2, 5, 10" in ran.err
 
 
+def test_stages_of_a_mix_have_its_layers_in_their_formats() -> None:
+    # llama.cpp's src/llama-quant.cpp: Q4_K_M raises half of ffn.down to q6_k, and not evenly.
+    asked = {"dtype": "bf16", "weights": "Q4_K_M"}
+    whole = find(named("llama-3.1-8b"), "weights.bytes", **asked)
+    for pp in (2, 3, 5):
+        held = memory("llama-3.1-8b", pp=pp, weights="Q4_K_M")
+        assert held["total.weights"] - held["total.repeated"] == whole
+    assert held["stages.0.weights"] != held["stages.1.weights"]
+    first = memory("llama-3.1-8b", pp=2, stages="1,31", weights="Q4_K_M")["stages.0.weights.ffn"]
+    assert first == 4096 * 14336 * (2 * 144 + 210) // 256
+
+
+def test_a_module_keeps_a_cache_on_the_last_stage() -> None:
+    # arXiv:2412.19437 section 2.2: a module is a layer, with a latent of 512 + 64 channels.
+    alone, beside = (memory("deepseek-v3", pp=2, mtp=mtp, ctx=1) for mtp in (False, True))
+    assert beside["stages.0.cache"] == alone["stages.0.cache"]
+    assert beside["stages.1.cache"] - alone["stages.1.cache"] == 576 * 2
+
+
+def test_all_gpus_run_a_step() -> None:
+    held = memory("llama-3.1-8b", tp=2, pp=2, batch=3, step_tokens=7)
+    # arXiv:2407.21783 table 3: 14,336 channels of the FFN, a vocabulary of 128,256.
+    assert held["total.step.widest"] == 2 * 2 * 7 * 14336 // 2 * 2
+    assert held["total.step.logits"] == 3 * 128256 * 2
+    assert held["total.step"] == sum(held[f"stages.{i}.step"] * 2 for i in range(2))
+
+
 def test_a_part_without_a_rule_is_refused_by_name() -> None:
     with pytest.raises(RefusedError, match=r"deepseek-v4-flash: .*'compressed' has no rule"):
         memory("deepseek-v4-flash", tp=2)
@@ -170,4 +195,15 @@ def test_contradictory_options(options: dict[str, Any], said: str) -> None:
 
 
 def test_experts_that_cannot_be_shared_out_whole() -> None:
-    assert "8 experts" in refusal_of(lambda: memory("mixtral-8x7b", tp=16, ep=True))
+    why = refusal_of(lambda: memory("mixtral-8x7b", dp=3, ep=True))
+    assert "8 experts" in why
+    assert why.endswith("tp x dp of 1, 2, 4, 8 would do")
+
+
+def test_windows_that_an_engine_does_not_divide_by_tokens() -> None:
+    # vLLM v1 kv_cache_interface.py: SlidingWindowSpec asserts decode_context_parallel_size == 1.
+    asked: dict[str, Any] = {"tp": 16, "dcp": 2, "ctx": 4096}
+    whole = memory("gemma-2-9b", tp=16, ctx=4096)["gpu.cache"]
+    assert memory("gemma-2-9b", **asked)["gpu.cache"] == whole / 2
+    why = refusal_of(lambda: memory("gemma-2-9b", **asked, engine="vllm"))
+    assert "vllm does not divide the windows of gemma-2-9b" in why

@@ -92,7 +92,7 @@ class Budget:
     @cached_property
     def needed(self) -> Quantity:
         """Bytes of the requests' caches."""
-        return product(self.requests, self.bound.sequence)
+        return product(self.requests, self.bound.caches.sequence)
 
     def subtraction(self) -> Figures:
         """How the budget comes about, and what stands against it."""
@@ -107,17 +107,17 @@ class Budget:
         return figures | {
             "fit.budget": self.budget,
             "fit.needed": self.needed,
-            "fit.sequence": self.bound.sequence,
-            "fit.token": self.bound.token,
+            "fit.sequence": self.bound.caches.sequence,
+            "fit.token": self.bound.caches.token,
             "fit.missing": self.missing,
         }
 
     def answers(self) -> Figures:
         """Requests of all groups at ctx, tokens, and the longest context of the requests."""
-        one = self.bound.sequence
+        one = self.bound.caches.sequence
         if not one.value:
             return {}
-        token = self.bound.token
+        token = self.bound.caches.token
         figures: Figures = {
             "fit.sequences": self._in_all_groups(self.budget // one),
             "fit.tokens": self.budget // token if token.value else ZERO,
@@ -129,20 +129,20 @@ class Budget:
         """The same of an engine that allocates in blocks or cells."""
         serving, dcp = self._question.serving, self._question.layout.dcp
         context = "fit.engine.context"
-        if serving.name == "none" or not self.engine.page.value:
+        if serving.name == "none" or not self.engine.caches.page.value:
             return {}
         if serving.name == "llamacpp":
-            fitting = self.budget // self.engine.sequence
+            fitting = self.budget // self.engine.caches.sequence
             figures: Figures = {"fit.engine.sequences": self._in_all_groups(fitting)}
             return figures | self._longest(context, self._setting, ONE, self.budget // ONE)
-        block = product(serving.block, dcp, self.engine.page)
+        block = product(serving.block, dcp, self.engine.caches.page)
         blocks = self.budget // block
         usable = most(blocks - serving.null_blocks, ZERO)
         return {
             "fit.engine.blocks": blocks,
             "fit.engine.tokens": product(blocks, serving.block, dcp),
             "fit.engine.sequences": self._in_all_groups(
-                usable // ceil_div(self.engine.sequence, block)
+                usable // ceil_div(self.engine.caches.sequence, block)
             ),
         } | self._longest(context, self._setting, block, usable)
 
@@ -153,7 +153,7 @@ class Budget:
         """The longest context of the requests in so many pieces; none where any length fits."""
 
         def sides(ctx: Letter) -> tuple[Quantity, Quantity]:
-            longer = Gpu(setting, setting.workload("decode", ctx), self._stage).sequence
+            longer = Gpu(setting, setting.workload("decode", ctx), self._stage).caches.sequence
             each = longer if piece is ONE else ceil_div(longer, piece)
             return product(self.requests, each), pieces + const(1, pieces.unit)
 

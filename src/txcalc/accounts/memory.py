@@ -11,7 +11,7 @@ from txcalc.model.cut import divided
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Bar, Figures, Report
-from txcalc.workload.question import Question, positive
+from txcalc.workload.question import Question
 
 CONVENTIONS = [
     "gpu: one GPU of the stage that needs the most; total: all GPUs together",
@@ -34,19 +34,9 @@ def report(model: Model, question: Question) -> Report:
     layout = question.layout
     stages = [Gpu(setting, workload, stage) for stage in range(int(layout.pp.value))]
     tightest = max(stages, key=lambda stage: stage.total.value)
-    tokens = (
-        tightest.sequences
-        if question.step_tokens is None
-        else positive("step_tokens", question.step_tokens)
-    )
-    figures = _figures("memory.gpu", tightest)
-    step = tightest.step(tokens)
-    figures |= {f"memory.gpu.step.{name}": quantity for name, quantity in step.items()}
-    figures["memory.gpu.step"] = total(step.values(), "bytes")
-    figures |= _in_total(stages, setting)
-    if len(stages) > 1:
-        for i, stage in enumerate(stages):
-            figures |= _figures(f"memory.stages.{i}", stage)
+    figures = _figures("memory.gpu", tightest) | _in_total(stages, setting)
+    for i, stage in enumerate(stages):
+        figures |= _figures(f"memory.stages.{i}", stage)
     shown = [
         address
         for address in figures
@@ -88,20 +78,27 @@ def _figures(at: str, held: Gpu, gpus: Quantity = ONE, shares: Quantity = ONE) -
     parts = {part: product(gpus, each) for part, each in fixed_parts.items()}
     caches = {
         kind: product(gpus if kind == "spare" else shares, each)
-        for kind, each in held.cache.items()
+        for kind, each in held.caches.by_kind.items()
     }
     parts["cache"] = total(caches.values(), "bytes")
-    parts["fixed"] = product(shares, held.fixed)
+    parts["fixed"] = product(shares, held.caches.fixed)
     parts["total"] = total((parts["loaded"], *caches.values(), parts["fixed"]), "bytes")
-    figures = {f"{at}.{part}": quantity for part, quantity in parts.items()}
-    figures |= {f"{at}.weights.{role}": product(gpus, b) for role, b in held.weights.items()}
-    return figures | {f"{at}.cache.{kind}": bytes_ for kind, bytes_ in caches.items()}
+    step = {name: product(gpus, each) for name, each in held.step.items()}
+    parts["step"] = total(step.values(), "bytes")
+    below = {
+        "weights": {role: product(gpus, each) for role, each in held.weights.items()},
+        "cache": caches,
+        "step": step,
+    }
+    return {f"{at}.{part}": quantity for part, quantity in parts.items()} | {
+        f"{at}.{part}.{name}": each for part, named in below.items() for name, each in named.items()
+    }
 
 
 def _in_total(stages: list[Gpu], setting: Setting) -> Figures:
     """The same parts, summed over all GPUs; the sequences of all groups are the batch."""
     layout = setting.question.layout
-    groups = layout.dp if layout.dp.value == 1 else setting.batch / stages[0].sequences
+    groups = layout.dp if layout.dp.value == 1 else setting.batch / stages[0].caches.sequences
     gpus, shares = product(layout.tp, layout.dp), product(layout.tp, groups)
     each = [_figures("memory.total", stage, gpus, shares) for stage in stages]
     names = dict.fromkeys(name for figures in each for name in figures)

@@ -28,13 +28,13 @@ _VECTORS = ("norm", "bias", "buffer")
 
 
 class Mixed:
-    """The formats of the weights of a llama-like model in a mix.
+    """The formats of the weights of a llama-like model in a mix: of all layers, or of a range.
 
     Raises:
         RefusedError: a model with what is outside of llama.cpp's rules for such models.
     """
 
-    def __init__(self, model: Model, mix: Mix) -> None:
+    def __init__(self, model: Model, mix: Mix, layers: range | None = None) -> None:
         self._model, self._mix = model, mix
         stack = self._only_stack()
         shape = Shape(
@@ -43,9 +43,10 @@ class Mixed:
             grouped=any(_is_grouped(block) for block in model.blocks.values()),
             tied=model.head is not None and model.head.tied,
         )
-        layers = list(stack.layers())
+        every = list(enumerate(stack.layers()))
+        some = every if layers is None else every[layers.start : layers.stop]
         self._formats = {
-            row.address: tuple(self._of_row(row, weight, layers, shape))
+            row.address: tuple(self._of_row(row, weight, some, shape))
             for row in model.rows
             if isinstance(weight := row.declared, Weight)
         }
@@ -56,7 +57,7 @@ class Mixed:
         return formats if len(set(formats)) > 1 else formats[:1]
 
     def _of_row(
-        self, row: Row, weight: Weight, layers: list[str], shape: Shape
+        self, row: Row, weight: Weight, layers: list[tuple[int, str]], shape: Shape
     ) -> Iterator[Format]:
         if weight.role == "router" and is_matrix(weight):
             yield self._mix.router
@@ -67,10 +68,9 @@ class Mixed:
             if name not in _TENSORS:
                 self._refuse(f"its {row.address} is outside of the rules for llama-like models")
             columns = int(sides(weight)[1].value)
-            block = None if row.layers is None else row.layers.name
-            for i, each in enumerate(layers if block else [None]):
-                if each == block:
-                    yield self._checked(_TENSORS[name], i, columns, shape)
+            own = [i for i, block in layers if row.layers and block == row.layers.name]
+            for i in own if row.layers else [0]:
+                yield self._checked(_TENSORS[name], i, columns, shape)
 
     def _checked(self, tensor: Tensor, layer: int, columns: int, shape: Shape) -> Format:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from txcalc.accounts.mixed import Mixed
 from txcalc.accounts.tensors import is_matrix, sides
-from txcalc.errors import OptionError, RefusedError
+from txcalc.errors import OptionError
 from txcalc.exact.quantity import Letter, Quantity, const, product, total
 from txcalc.model.model import Model, Row
 from txcalc.model.rows import Weight
@@ -27,15 +27,17 @@ class Storage:
     A role in a format of its own is so as a whole where that is a flat number; in tiles it has its
     matrices alone, and so has a scheme.  What has no format in tiles is a flat number: the
     scheme's rest in ``--dtype``.  Multi-token-prediction modules are stored with ``mtp``.  A mix
-    of GGUF may hold layers of one kind in different formats.
+    of GGUF may hold layers of one kind in different formats; ``layers`` are those that count.
 
     Raises:
         OptionError: a role that the model has no weights of, modules that it does not have, or a
             model's own formats where it states none.
-        RefusedError: a mix for a model that is not like llama, or for stages of layers.
+        RefusedError: a mix for a model that is not like llama.
     """
 
-    def __init__(self, model: Model, question: Question, *, mtp: bool = False) -> None:
+    def __init__(
+        self, model: Model, question: Question, *, mtp: bool = False, layers: range | None = None
+    ) -> None:
         if is_own(question.weights) and model.stored is None:
             raise OptionError(f"{model.name} states no format that it is stored in: --weights own")
         self.chosen = question.weight_formats(model.stored)
@@ -47,9 +49,7 @@ class Storage:
             raise OptionError(f"{model.name} has no multi-token-prediction modules for --mtp")
         self._check_roles(model, question.weight_formats())
         base = self.chosen.base
-        if isinstance(base, Mix) and question.pp > 1:
-            raise RefusedError(f"{model.name}: no stages of {base.name}: its layers are not alike")
-        self._mixed = Mixed(model, base) if isinstance(base, Mix) else None
+        self._mixed = Mixed(model, base, layers) if isinstance(base, Mix) else None
 
     @property
     def is_flat(self) -> bool:
@@ -88,7 +88,7 @@ class Storage:
 
     def formats(self, row: Row) -> tuple[Format | None, ...]:
         """The format of a row's weight, once or for each layer that has it; None is the rest's."""
-        weight, role = _weight(row), _role(row)
+        weight, role = row.weight, _role(row)
         named, base = self.chosen.named.get(role), self.chosen.base
         if named is not None and (named.name in NUMBERS or is_matrix(weight)):
             return (named,)
@@ -111,7 +111,7 @@ class Storage:
         tiled: list[Quantity] = []
         apart: list[Quantity] = []
         for row in rows:
-            formats, weight = self.formats(row), _weight(row)
+            formats, weight = self.formats(row), row.weight
             if formats == _REST:
                 flat.append(product(row.times, weight.elements))
             elif len(formats) == 1:
@@ -133,20 +133,15 @@ class Storage:
         )
 
     def _copies(self, row: Row, copies: Quantity, fmt: Format | None) -> Quantity:
-        weight = _weight(row)
+        weight = row.weight
         if fmt is None:
             return product(weight.elements_of(copies), self.number)
         return product(copies, fmt.bytes(*sides(weight)))
 
 
-def _weight(row: Row) -> Weight:
-    assert isinstance(row.declared, Weight)
-    return row.declared
-
-
 def _role(row: Row) -> str:
     """The role by which a format is chosen: a tied head is in the table's."""
-    weight = _weight(row)
+    weight = row.weight
     if weight.use == "buffer":
         return "buffers"
     return "embedding" if weight.tied else row.role

@@ -13,6 +13,7 @@ from txcalc.errors import OptionError, RefusedError
 from txcalc.exact.quantity import Letter, Quantity, ceil_div, const, defined, product
 from txcalc.model.model import Model, Row
 from txcalc.model.rows import Weight
+from txcalc.model.stages import Stage
 from txcalc.model.structure import SUB_LAYERS, Block, Stack
 from txcalc.workload.layout import Layout
 
@@ -27,16 +28,13 @@ def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
         OptionError: stages that are not those of the model, or whole experts of none.
     """
     layout.check()
-    if layout.pp.value > 1 and model.has_encoder:
-        raise RefusedError(f"{model.name}: no stages: an encoder runs before every decoder's stage")
     if layout.ep and not any(row.role == "experts" for row in model.rows):
         raise OptionError(f"{model.name} has no routed experts: --ep means nothing")
     blocks = {name: _block(model, name, block, layout) for name, block in model.blocks.items()}
     stacks = {name: _stack(stack, layout) for name, stack in model.stacks.items()}
     if layout.pp.value > 1:
-        stacks["decoder"] = _stage(stacks["decoder"], layout, stage)
-        present = {*stacks["decoder"].first, *([model.mtp.block] if model.mtp else [])}
-        blocks = {name: block for name, block in blocks.items() if name in present}
+        own = Stage(model, layout, stage)
+        stacks = {name: _stage(stack, own.blocks[name], stage) for name, stack in stacks.items()}
     head = model.head
     if head is not None and head.n_outputs is not None:
         head = msgspec.structs.replace(head, n_outputs=_padded(head.n_outputs, layout))
@@ -46,25 +44,18 @@ def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
 
 
 def held(model: Model, layout: Layout, stage: int = 0) -> Iterator[Row]:
-    """The rows that a GPU of a stage holds: of :func:`gpu`, tables first and head last.
-
-    A tied table stands on the first and on the last stage.
-    """
-    last = stage == int(layout.pp.value) - 1
+    """The rows that a GPU of a stage holds: of :func:`gpu`, what :class:`Stage` says of them."""
+    own = Stage(model, layout, stage) if layout.pp.value > 1 else None
     for row in gpu(model, layout, stage).rows:
-        match row.component:
-            case "embedding" if stage == 0 or (last and _is_tied(model, row)):
-                yield row
-            case "final_norm" | "head" | "mtp" if last:
-                yield _whole_experts(row, layout)
-            case "embedding" | "final_norm" | "head" | "mtp":
-                pass
-            case "tensors" if stage == 0:
-                yield row
-            case "tensors":
-                pass
-            case _:
-                yield _whole_experts(row, layout)
+        if own is None or own.holds(row):
+            yield _whole_experts(row, layout)
+
+
+def stands_before(model: Model, layout: Layout, stage: int, row: Row) -> bool:
+    """Whether an earlier stage holds the same weight: a table, or the one set of shared layers."""
+    if row.layers is not None and not row.layers.block.shared:
+        return False
+    return any(Stage(model, layout, earlier).holds(row) for earlier in range(stage))
 
 
 def divided(model: Model, layout: Layout) -> dict[str, list[str]]:
@@ -80,19 +71,17 @@ def divided(model: Model, layout: Layout) -> dict[str, list[str]]:
     return {role: list(fields) for role, fields in letters.items()}
 
 
-def _is_tied(model: Model, row: Row) -> bool:
-    return row.name == "tokens" and model.head is not None and model.head.tied
-
-
 def _whole_experts(row: Row, layout: Layout) -> Row:
     """A row of routed experts, of which a GPU holds some where they are shared out whole."""
     experts = row.declared
     if not layout.ep or row.role != "experts" or not isinstance(experts, Weight):
         return row
     if experts.copies.value % layout.experts.value:
+        n = int(experts.copies.value)
+        do = ", ".join(str(size) for size in range(1, n + 1) if n % size == 0)
         raise OptionError(
-            f"--ep: {experts.copies.value} experts cannot be shared out whole to "
-            f"{layout.experts.value} GPUs"
+            f"--ep: {n} experts cannot be shared out whole to {layout.experts.value} GPUs: "
+            f"tp x dp of {do} would do"
         )
     copies = experts.copies / layout.experts
     return msgspec.structs.replace(row, declared=msgspec.structs.replace(experts, copies=copies))
@@ -118,14 +107,12 @@ def _stack(stack: Stack, layout: Layout) -> Stack:
     return msgspec.structs.replace(stack, vocab=_padded(stack.vocab, layout))
 
 
-def _stage(stack: Stack, layout: Layout, stage: int) -> Stack:
-    """The layers of one stage, in their order."""
-    sizes = layout.layers(int(stack.count.value))
-    start = sum(sizes[:stage])
-    names = list(stack.layers())[start : start + sizes[stage]]
+def _stage(stack: Stack, names: list[str], stage: int) -> Stack:
+    """The layers of one stage, in their order; a stack may have none there."""
     path = stack.count.path.rpartition(".")[0]
     count = Letter(len(names), "n_layers", f"{path}.stages.{stage}", about="layers of the stage")
-    return msgspec.structs.replace(stack, count=count, first=names, pattern=names[:1], last=[])
+    pattern = (names or [*stack.first, *stack.pattern])[:1]
+    return msgspec.structs.replace(stack, count=count, first=names, pattern=pattern, last=[])
 
 
 def _padded(letter: Letter, layout: Layout) -> Letter:

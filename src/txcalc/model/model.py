@@ -64,6 +64,12 @@ class Row(msgspec.Struct, frozen=True):
         """Where it stands below an account: ``block.dense.attention.q``."""
         return f"{self.component}.{self.name}"
 
+    @property
+    def weight(self) -> Weight:
+        """The weight that it declares, where it is known to be one."""
+        assert isinstance(self.declared, Weight)
+        return self.declared
+
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A decoder, an encoder or both, over one vocabulary; ``dims`` are its letters by path.
@@ -178,13 +184,18 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return rows | {row.name: row for row in project}
 
     def _modules(self) -> Iterator[Row]:
-        """The multi-token-prediction modules: a block of the model each, and tensors."""
+        """The multi-token-prediction modules: a block of the model each, and tensors.
+
+        No pass runs them, so that they have no products.
+        """
         if self.mtp is None:
             return
-        weights = self.blocks[self.mtp.block].weights(self.d_model)
+        block = self.blocks[self.mtp.block]
         own = {name: tensor.weight(name) for name, tensor in self.mtp.tensors.items()}
-        rows = {f"block.{name}": row for name, row in weights.items()} | own
-        yield from _beside("mtp", "none", rows, self.mtp.n_modules)
+        for rows in (block.weights(self.d_model), block.state(self.d_model)):
+            of_block = {f"block.{name}": row for name, row in rows.items()}
+            yield from _beside("mtp", "none", of_block, self.mtp.n_modules)
+        yield from _beside("mtp", "none", own, self.mtp.n_modules)
 
 
 def _of_layers(kind: Layers) -> Iterator[Row]:
@@ -195,7 +206,7 @@ def _of_layers(kind: Layers) -> Iterator[Row]:
 
 
 def _beside(
-    component: str, given: Given, rows: Mapping[str, Weight], times: Quantity = ONE
+    component: str, given: Given, rows: Mapping[str, Declared], times: Quantity = ONE
 ) -> Iterator[Row]:
     for name, row in rows.items():
         yield Row(component, name, _role(row, component), given, row, None, times)

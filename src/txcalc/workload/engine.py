@@ -66,6 +66,11 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
         return self.name == "llamacpp"
 
     @property
+    def divides_windows(self) -> bool:
+        """Whether GPUs divide a window by its tokens: vLLM's SlidingWindowSpec refuses to."""
+        return self.name != "vllm"
+
+    @property
     def has_tables(self) -> bool:
         """Whether cosines and sines of all positions are stored (vLLM rotary_embedding)."""
         return self.name == "vllm"

@@ -1,0 +1,158 @@
+"""What one GPU of a stage keeps of sequences, in bytes, as an engine allocates it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cached_property
+
+from txcalc.accounts.kvcache import CacheFormats
+from txcalc.accounts.setting import Setting
+from txcalc.errors import OptionError
+from txcalc.exact.quantity import ONE, Quantity, ceil_div, product, total
+from txcalc.model.model import Row
+from txcalc.model.rows import State
+from txcalc.workload.passes import Workload
+from txcalc.workload.reach import All, Fixed, Kept, Source, Window
+
+Kind = tuple[Quantity, list[State]]
+"""How many layers there are alike, and what each of them keeps."""
+
+
+class Caches:
+    """The states among the ``rows`` that a GPU holds, of the sequences of its data-parallel group.
+
+    Modules for further tokens keep states where they are asked for.
+
+    Raises:
+        OptionError: a cache that is not on all GPUs which are to divide it by tokens, or that the
+            engine does not divide so.
+    """
+
+    def __init__(self, setting: Setting, workload: Workload, rows: Iterable[Row]) -> None:
+        question = setting.question
+        self._workload = workload
+        self._layout, self._engine = question.layout, question.serving
+        self._formats = CacheFormats(setting.model, question)
+        self._kinds = _kinds(rows, mtp=question.mtp)
+        if question.dcp > 1:
+            self._check_tokens(setting)
+
+    @property
+    def sequences(self) -> Quantity:
+        """Sequences of the group."""
+        if self._layout.dp.value == 1:
+            return self._workload.batch
+        return ceil_div(self._workload.batch, self._layout.dp)
+
+    @cached_property
+    def by_kind(self) -> dict[str, Quantity]:
+        """Bytes of the caches of all sequences by kind of layer, a modules' layer among them."""
+        caches = {name: product(self.sequences, each) for name, each in self._growing.items()}
+        spare = product(self._engine.spare, self.token)
+        return caches | ({"spare": spare} if spare.value else {})
+
+    @cached_property
+    def fixed(self) -> Quantity:
+        """Bytes of states that no token adds to."""
+        return product(self.sequences, self._fixed)
+
+    @cached_property
+    def sequence(self) -> Quantity:
+        """Bytes that one sequence keeps."""
+        return total((*self._growing.values(), self._fixed), "bytes")
+
+    @cached_property
+    def token(self) -> Quantity:
+        """Bytes that one token writes in all layers of the stage, and of modules."""
+        each = (product(layers, self._written(states)) for layers, states in self._kinds.values())
+        return total(each, "bytes")
+
+    @cached_property
+    def page(self) -> Quantity:
+        """Bytes of one token in an engine's block, whose pages are of the largest kind of layer.
+
+        vLLM v1 kv_cache_utils.py: unify_kv_cache_spec_page_size.
+        """
+        pages = [(layers, self._written(states)) for layers, states in self._kinds.values()]
+        largest = max((page for _, page in pages), key=lambda page: page.value)
+        return product(total((layers for layers, page in pages if page.value), ""), largest)
+
+    @cached_property
+    def _growing(self) -> dict[str, Quantity]:
+        """Bytes that one sequence keeps of its tokens in all layers of each kind."""
+        return {
+            name: product(layers, self._formats.bytes_of(self._of_tokens(states)))
+            for name, (layers, states) in self._kinds.items()
+        }
+
+    @cached_property
+    def _fixed(self) -> Quantity:
+        """Bytes that one sequence keeps whatever its length."""
+        each = (
+            product(layers, self._formats.bytes_of((s, ONE) for s in states if _is_fixed(s)))
+            for layers, states in self._kinds.values()
+        )
+        return total(each, "bytes")
+
+    def _written(self, states: Iterable[State]) -> Quantity:
+        """Bytes that one token writes in one layer, on average where GPUs divide the tokens."""
+        growing = ((s, s.reach.written) for s in states if not isinstance(s.reach, Source))
+        whole = self._formats.bytes_of(growing)
+        return whole if self._layout.dcp.value == 1 else whole / self._layout.dcp
+
+    def _of_tokens(self, states: Iterable[State]) -> Iterator[tuple[State, Quantity]]:
+        """How many tokens' worth of each growing state one sequence keeps on the GPU."""
+        for state in states:
+            match state.reach:
+                case Fixed():
+                    pass
+                case Source():
+                    yield state, self._workload.source
+                case reach:
+                    yield state, self._kept(reach)
+
+    def _kept(self, reach: Kept) -> Quantity:
+        """How many tokens' worth of a growing state is kept, on one of those that divide it."""
+        ctx, dcp = self._workload.ctx, self._layout.dcp
+        if dcp.value == 1:
+            return self._engine.kept(reach, ctx)
+        if type(reach) is All:  # an engine's blocks are filled by the GPU's own tokens
+            return self._engine.kept(reach, ceil_div(ctx, dcp))
+        return ceil_div(self._engine.kept(reach, ctx), dcp)
+
+    def _check_tokens(self, setting: Setting) -> None:
+        """Refuses to divide a cache by tokens among GPUs that do not hold the same one."""
+        tp, dcp = self._layout.tp.value, self._layout.dcp.value
+        whole = _kinds(setting.model.rows, mtp=setting.question.mtp)
+        for kind, (_, states) in self._kinds.items():
+            for state, of_model in zip(states, whole[kind][1], strict=True):
+                copies = Fraction(tp * state.width.value) / of_model.width.value
+                if not isinstance(state.reach, Fixed | Source) and copies % dcp:
+                    raise OptionError(
+                        f"--dcp {dcp}: {copies} of --tp {tp} GPUs hold the same {state.name}: "
+                        "a divisor of that would do"
+                    )
+                if isinstance(state.reach, Window) and not self._engine.divides_windows:
+                    raise OptionError(
+                        f"--dcp {dcp}: {self._engine.name} does not divide the windows of "
+                        f"{setting.model.name} by tokens: --dcp 1 would do"
+                    )
+
+
+def _is_fixed(state: State) -> bool:
+    return isinstance(state.reach, Fixed)
+
+
+def _kinds(rows: Iterable[Row], *, mtp: bool) -> dict[str, Kind]:
+    """By kind of layer that generates, and for modules, how many there are and what one keeps."""
+    kinds: dict[str, Kind] = {}
+    for row in rows:
+        is_module = row.component == "mtp"
+        if row.given == "encoder" or not (mtp if is_module else row.layers):
+            continue
+        layers = row.times if row.layers is None else row.layers.states
+        _, states = kinds.setdefault(row.component.removeprefix("block."), (layers, []))
+        if isinstance(row.declared, State):
+            states.append(row.declared)
+    return kinds
