@@ -117,7 +117,7 @@ class Caches:
         ctx, dcp = self._workload.ctx, self._layout.dcp
         if dcp.value == 1:
             return self._engine.kept(reach, ctx)
-        if type(reach) is All:  # an engine's blocks are filled by the GPU's own tokens
+        if isinstance(reach, All):  # an engine's blocks are filled by the GPU's own tokens
             return self._engine.kept(reach, ceil_div(ctx, dcp))
         return ceil_div(self._engine.kept(reach, ctx), dcp)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from txcalc.exact.quantity import ONE, ZERO, Quantity, product
 from txcalc.workload.passes import Stream
-from txcalc.workload.reach import ALL, All, Reach, Source
+from txcalc.workload.reach import ALL, Attends, Reach, Source
 
 Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
 """What a pass does with a tensor; only a matmul costs FLOPs, and a buffer is no parameter."""
@@ -40,7 +40,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     used: Quantity = ONE
     repeats: Quantity = ONE
     stream: Stream = "own"
-    reach: All = ALL
+    reach: Attends = ALL
     tied: bool = False
     depthwise: bool = False
     role: Role | None = None
@@ -117,7 +117,7 @@ class Op(msgspec.Struct, frozen=True, kw_only=True):
     heads: Quantity
     d_qk: Quantity
     d_v: Quantity
-    reach: All | Source = ALL
+    reach: Attends | Source = ALL
     latent: tuple[Quantity, Quantity] | None = None
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, ceil_div, const, least, product
-from txcalc.workload.reach import All, Entries, Kept, Window
+from txcalc.workload.reach import All, Kept, Window
 
 EngineName = Literal["none", "vllm", "sglang", "llamacpp"]
 PAD = const(256)
@@ -83,7 +83,7 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(reach, Window):
             seen = least(tokens, reach.size - ONE + self.batched)
             return product(self.block, ceil_div(seen, self.block) + ONE)
-        if isinstance(reach, All) and not isinstance(reach, Entries):
+        if isinstance(reach, All):
             return product(self.block, ceil_div(tokens, self.block))
         return reach.kept(tokens)
 
@@ -92,7 +92,7 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
 
         llama.cpp src/llama-kv-cache-iswa.cpp: size_swa = pad(min(n_ctx, n_swa + n_ubatch), 256).
         """
-        if not isinstance(reach, All) or isinstance(reach, Entries):
+        if not isinstance(reach, All | Window):
             return reach.kept(tokens)
         seen = least(tokens, reach.size + self.ubatch) if isinstance(reach, Window) else tokens
         return product(PAD, ceil_div(seen, PAD))

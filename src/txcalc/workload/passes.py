@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from txcalc.exact.quantity import ONE, TWO, ZERO, Letter, Quantity, const, product
-from txcalc.workload.reach import ALL, All, Source
+from txcalc.workload.reach import ALL, Attends, Source
 
 Phase = Literal["token", "prefill", "decode", "train"]
 Scores = Literal["full", "causal", "square", "none"]
@@ -22,7 +22,7 @@ Stream = Literal["own", "source", "latent", "both", "sequence", "none"]
 latents', which an implementation may expand again at each step; one token of each sequence; or
 nobody's, where a path is never run."""
 
-Keys = Callable[[All], Quantity]
+Keys = Callable[[Attends], Quantity]
 """From a reach to tokens or query-key pairs of a pass."""
 
 
@@ -40,11 +40,11 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     past: Keys | None = None
     """Tokens whose latents steps find in reach; None where a pass makes them all."""
 
-    def pairs(self, reach: All | Source) -> Quantity:
+    def pairs(self, reach: Attends | Source) -> Quantity:
         """Query-key pairs, with the pass's own keys or with the encoder's."""
         return self.cross_pairs if isinstance(reach, Source) else self.attended(reach)
 
-    def multiplied(self, stream: Stream, reach: All = ALL) -> Quantity:
+    def multiplied(self, stream: Stream, reach: Attends = ALL) -> Quantity:
         """Tokens of a stream; of latents those that this pass expands, ``reach`` of them kept."""
         match stream:
             case "own":
@@ -119,13 +119,13 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             logits=tokens if self.logits == "all" else self.batch,
         )
 
-    def _keys(self, reach: All) -> Quantity:
+    def _keys(self, reach: Attends) -> Quantity:
         """Keys of one query at ctx."""
         if self.scores == "causal":
             return reach.masked(self.ctx)
         return self._unless_none(reach.one(self.ctx))
 
-    def _mean_keys(self, reach: All) -> Quantity:
+    def _mean_keys(self, reach: Attends) -> Quantity:
         """Keys of a query, averaged over the positions up to ctx."""
         match self.scores:
             case "none":
@@ -137,7 +137,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             case "causal":
                 return reach.mean(self.ctx)
 
-    def _two_sided_keys(self, reach: All, length: Letter) -> Quantity:
+    def _two_sided_keys(self, reach: Attends, length: Letter) -> Quantity:
         """Keys of a query that sees both directions of ``length`` tokens, averaged."""
         match self.scores:
             case "none":

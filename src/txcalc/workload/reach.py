@@ -39,12 +39,12 @@ class Kept(msgspec.Struct, frozen=True):
         return ONE
 
 
-class All(Kept, frozen=True):
-    """Every token up to the query's own."""
+class Attends(Kept, frozen=True):
+    """What a query attends to, where a cache keeps it."""
 
     def one(self, ctx: Quantity) -> Quantity:
         """Keys of one query at ``ctx``, itself included."""
-        return ctx
+        raise NotImplementedError
 
     def masked(self, ctx: Quantity) -> Quantity:
         """The same where a mask hides what one query at ``ctx`` may not see."""
@@ -52,7 +52,7 @@ class All(Kept, frozen=True):
 
     def mean(self, ctx: Quantity) -> Quantity:
         """Visible keys of a query, averaged over all positions up to ``ctx``."""
-        return _keys((ctx + ONE) / TWO)
+        raise NotImplementedError
 
     def square(self, ctx: Quantity) -> Quantity:
         """Keys of a query where every query is multiplied with every key."""
@@ -64,10 +64,30 @@ class All(Kept, frozen=True):
 
     def steps(self, first: Quantity, last: Quantity) -> Quantity:
         """Pairs of one query at each position from ``first`` to ``last``."""
-        return series(ZERO, None, first, last)
+        raise NotImplementedError
 
     def recomputed(self, first: Quantity, last: Quantity) -> Quantity:
         """The same where all t tokens are queries again at each length t."""
+        raise NotImplementedError
+
+
+class All(Attends, frozen=True):
+    """Every token up to the query's own."""
+
+    def one(self, ctx: Quantity) -> Quantity:
+        """As many as there are."""
+        return ctx
+
+    def mean(self, ctx: Quantity) -> Quantity:
+        """1, 2, ... ctx."""
+        return _keys((ctx + ONE) / TWO)
+
+    def steps(self, first: Quantity, last: Quantity) -> Quantity:
+        """As many as each position."""
+        return series(ZERO, None, first, last)
+
+    def recomputed(self, first: Quantity, last: Quantity) -> Quantity:
+        """As many as each position, for each of the t queries."""
         return series(ONE, None, first, last)
 
     def kept(self, tokens: Quantity) -> Quantity:
@@ -75,7 +95,7 @@ class All(Kept, frozen=True):
         return tokens
 
 
-class Window(All, frozen=True):
+class Window(Attends, frozen=True):
     """The last ``size`` tokens, the query's own included."""
 
     size: Quantity
@@ -127,7 +147,7 @@ class Chunk(Window, frozen=True):
         return _keys(pairs / ctx, self.size)
 
 
-class Entries(All, frozen=True):
+class Entries(Attends, frozen=True):
     """One entry for each complete block of ``block`` tokens, ``most`` of them at most."""
 
     block: Quantity
@@ -212,15 +232,14 @@ class Source(msgspec.Struct, frozen=True):
     """Every token of the encoder."""
 
 
-Attended = All | Window | Chunk | Entries
-Reach = Attended | Open | Fixed | Source
+Reach = All | Window | Chunk | Entries | Open | Fixed | Source
 
 ALL = All()
 SOURCE = Source()
 FIXED = Fixed()
 
 
-def within(size: Quantity | None) -> All:
+def within(size: Quantity | None) -> All | Window:
     """A window where there is a size, else every token."""
     return ALL if size is None else Window(size)
 

@@ -11,7 +11,7 @@ from txcalc.model.parts.indexer import BlockIndexer
 from txcalc.model.parts.norm import Norm, norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
 from txcalc.workload.passes import Stream
-from txcalc.workload.reach import SOURCE, All, Chunk, Reach, within
+from txcalc.workload.reach import SOURCE, Attends, Chunk, Reach, within
 
 Projection = Literal["q", "k", "v", "o", "gate"]
 
@@ -69,7 +69,7 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         return self.v_dim or self.d_qk
 
     @property
-    def reach(self) -> All:
+    def reach(self) -> Attends:
         """The keys of the stack's own tokens that a query attends to."""
         if self.indexer is not None:
             return self.indexer.reach

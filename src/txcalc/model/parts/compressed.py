@@ -8,7 +8,7 @@ from txcalc.exact.quantity import ONE, TWO, ZERO, Letter, Quantity, product
 from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
-from txcalc.workload.reach import FIXED, All, Entries, Open, Window
+from txcalc.workload.reach import FIXED, Attends, Entries, Open, Window
 
 
 class EntryIndexer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -107,7 +107,7 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
             ops.append(self._scores("entry_scores", Entries(self.block, top_k)))
         return [*ops, self._scores("scores", Window(self.window))]
 
-    def _scores(self, name: str, reach: All) -> Op:
+    def _scores(self, name: str, reach: Attends) -> Op:
         return Op(name=name, heads=self.n_heads, d_qk=self.head_dim, d_v=self.head_dim,
                   reach=reach)  # fmt: skip
 
