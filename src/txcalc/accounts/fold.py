@@ -42,7 +42,7 @@ def flops(row: Row, given: Pass, per_mac: Quantity) -> Quantity | None:
         case Weight(use="matmul") as weight:
             return product(per_mac, weight.macs, multiplied(weight, given))
         case Op() as op:
-            return product(per_mac, op.heads, widths(op, given), given.pairs(op.reach))
+            return product(per_mac, per_pair(op, given), given.pairs(op.reach))
         case Scan() as scan:
             return product(per_mac, scan.width, given.tokens)
         case Weight() | State():
@@ -54,10 +54,9 @@ def multiplied(weight: Weight, given: Pass) -> Quantity:
     return given.multiplied(weight.stream, weight.reach)
 
 
-def widths(op: Op, given: Pass) -> Quantity:
-    """Multiply-adds of one head and query-key pair, in the form that a pass takes."""
-    d_qk, d_v = op.latent if op.latent and given.mla == "absorbed" else (op.d_qk, op.d_v)
-    return d_qk + d_v
+def per_pair(op: Op, given: Pass) -> Quantity:
+    """Multiply-adds of a query-key pair, in the form that a pass takes."""
+    return op.absorbed if given.mla == "absorbed" else op.expanded
 
 
 def leaves(rows: Iterable[Row], cost: Cost) -> Leaves:

@@ -8,10 +8,10 @@ from txcalc.accounts.fold import (
     flops,
     multiplied,
     over_all,
+    per_pair,
     run,
     stored,
     sums,
-    widths,
 )
 from txcalc.accounts.setting import ENCODER_ONLY, Setting
 from txcalc.accounts.storage import Storage
@@ -131,7 +131,7 @@ def _moved(row: Row, given: Pass) -> Quantity | None:
         case Weight(use="matmul") as weight:
             return product(multiplied(weight, given), weight.moved)
         case Op() as op:
-            return product(given.tokens, op.heads, widths(op, given))
+            return product(given.tokens, per_pair(op, given))
         case State() as state if row.given == "encoder" and not isinstance(state.reach, Fixed):
             return product(given.tokens, state.width)
         case Weight() | Scan() | State():

@@ -106,7 +106,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 ZERO_PARAMETERS = ZERO.counted_as("parameters")
 
 
-class Op(msgspec.Struct, frozen=True, kw_only=True):
+class Op(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Attention products without a weight: per query-key pair, ``heads`` * (``d_qk`` + ``d_v``).
 
     ``reach`` says which keys a query attends to.  ``latent`` is the pair (d_qk, d_v) of scores
@@ -119,6 +119,19 @@ class Op(msgspec.Struct, frozen=True, kw_only=True):
     d_v: Quantity
     reach: Attends | Source = ALL
     latent: tuple[Quantity, Quantity] | None = None
+
+    @cached_property
+    def expanded(self) -> Quantity:
+        """Multiply-adds of a query-key pair in all heads, on keys and values of full width."""
+        return product(self.heads, self.d_qk + self.d_v)
+
+    @cached_property
+    def absorbed(self) -> Quantity:
+        """The same on cached latents, where the part can work on them."""
+        if self.latent is None:
+            return self.expanded
+        d_qk, d_v = self.latent
+        return product(self.heads, d_qk + d_v)
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
