@@ -8,6 +8,7 @@ ends in exit code 1.
 """
 
 import difflib
+import importlib.util
 import re
 import sys
 import tempfile
@@ -25,6 +26,13 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 PICTURES = {ROOT / "docs" / "concurrency.svg": "txcalc concurrency gpt3"}
+PLOTS = {
+    ROOT / "docs" / "cache.svg": (
+        "txcalc plot sweep kvcache.sequence --over ctx=512:128Ki:x2 "
+        "--over model=gpt3,llama-3.1-70b,gemma-3-27b-text,deepseek-v3 -o cache.svg"
+    )
+}
+"""Drawn by matplotlib: of an installation without it they are left as they are."""
 
 _TABLE = re.compile(r"(?<=^<!-- )(\w+) -->\n.*?(?=^<!-- end of \1 -->$)", re.MULTILINE | re.DOTALL)
 _REMOTE_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -61,12 +69,16 @@ def now() -> Iterator[tuple[Path, str]]:
             yield page, examples.refreshed(text, Path(folder))
     for path, command in PICTURES.items():
         yield path, picture(command, ROOT)
+    for path, command in PLOTS.items() if importlib.util.find_spec("matplotlib") else ():
+        with tempfile.TemporaryDirectory() as folder:
+            examples.on_terminal(command, Path(folder))
+            yield path, Path(folder, path.name).read_text(encoding="utf-8")
 
 
 def stale(path: Path, text: str) -> list[str]:
-    """Where a file differs from what it should be; of a picture, what it says counts."""
+    """Where a file differs from what it should be; of a picture of a terminal, what it says."""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    lines = shown if path.suffix == ".svg" else str.splitlines
+    lines = shown if path in PICTURES else str.splitlines
     return list(difflib.unified_diff(lines(before), lines(text), path.name, "now", lineterm=""))
 
 

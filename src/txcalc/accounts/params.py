@@ -21,7 +21,7 @@ from txcalc.accounts.fold import (
 from txcalc.exact.quantity import Quantity, product, total
 from txcalc.model.model import Layers, Model, Row
 from txcalc.model.parts.ffn import Mixture
-from txcalc.model.rows import ZERO_PARAMETERS, Weight
+from txcalc.model.rows import ZERO_PARAMETERS, Role, Weight
 from txcalc.model.structure import SUB_LAYERS
 from txcalc.report import address as grammar
 from txcalc.report.report import Figures, Held, Report
@@ -94,6 +94,16 @@ def tensors(model: Model) -> dict[str, Held]:
         for row in model.rows
         if isinstance(row.declared, Weight) and row.component != "mtp"
     }
+
+
+def by_role(model: Model) -> dict[Role, Quantity]:
+    """Parameters of all layers, and beside them, by what they serve: their sum is the total."""
+    roles: dict[Role, list[Quantity]] = {}
+    for row in model.rows:
+        if isinstance(row.declared, Weight) and row.component != "mtp":
+            times = row.layers.sets if row.layers else row.times
+            roles.setdefault(row.role, []).append(product(times, row.declared.stored))
+    return {role: total(parts, UNIT) for role, parts in roles.items()}
 
 
 @once

@@ -31,6 +31,7 @@ TOOLS = {
     "explain": "How a figure came to be: formula, steps and letters.",
     "sweep": "Figures over ranges of letters, dimensions and models.",
     "check": "Documented numbers against computed ones.",
+    "plot": "Pictures of sweeps, memory and parameters, by matplotlib.",
 }
 COMMANDS = ACCOUNTS | TOOLS
 """Every command by name, with its help in one line."""
@@ -52,9 +53,13 @@ def application(words: list[str]) -> typer.Typer:
     called = next((word for word in words if not word.startswith("-")), "")
     all_of_them = not words or "_TXCALC_COMPLETE" in os.environ
     for name in [called] if called in COMMANDS else COMMANDS:
-        function = _command(name) if all_of_them or name == called else _unbuilt
+        is_built = all_of_them or name == called
         epilog = _examples(name) if set(words) & {"-h", "--help"} else None
-        app.command(name, help=COMMANDS[name], epilog=epilog)(function)
+        if name == "plot" and is_built:
+            app.add_typer(_plots(epilog), name=name)
+        else:
+            function = _command(name) if is_built else _unbuilt
+            app.command(name, help=COMMANDS[name], epilog=epilog)(function)
     return app
 
 
@@ -74,6 +79,13 @@ def _command(name: str) -> Callable[..., None]:
     from txcalc.cli.tools import COMMANDS
 
     return COMMANDS[name]
+
+
+def _plots(epilog: str | None) -> typer.Typer:
+    """The commands below ``plot``."""
+    from txcalc.cli.plot import application
+
+    return application(COMMANDS["plot"], epilog)
 
 
 def _unbuilt() -> None:

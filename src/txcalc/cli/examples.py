@@ -91,4 +91,9 @@ EXAMPLES = {
         "txcalc check claims.yaml --format json",
         "txcalc check README.md --write",
     ),
+    "plot": (
+        "txcalc plot sweep gpt3 kvcache.sequence --over ctx=512:64Ki:x2 -o cache.svg",
+        "txcalc plot memory gpt3 --ctx 2048 --device h100-sxm -o memory.png",
+        "txcalc plot params gpt2-small gpt3 deepseek-v3 --dark -o params.svg",
+    ),
 }

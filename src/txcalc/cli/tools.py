@@ -18,7 +18,7 @@ from txcalc.errors import AddressError, OptionError, UnknownModelError, nearest
 from txcalc.workload.question import Question
 
 if TYPE_CHECKING:
-    from txcalc.sweeps.sweep import Axis
+    from txcalc.sweeps.sweep import Axis, Sweep
 
 ExplainFormat = Literal["table", "json"]
 SweepFormat = Literal["table", "csv", "json"]
@@ -149,23 +149,29 @@ def sweep(
     fmt: Annotated[SweepFormat, typer.Option("--format", help="json is a line a point")] = "table",
 ) -> None:
     """Writes a point a line, as they come, or a table of few."""
-    from txcalc.cli.stream import stream
-    from txcalc.sweeps.axes import axes
-    from txcalc.sweeps.sweep import Sweep
-
-    swept_over = axes(over or [])
-    model, texts = _model_first([*(models.names or []), *(addresses or [])], swept_over)
-    swept = Sweep(
-        model, texts, swept_over, given, models.changes or (),
-        type_=models.type_, strict=models.strict,
-    )  # fmt: skip
+    swept = swept_by(models, addresses or [], over or [], given)
     if fmt == "table":
         from txcalc.render.points import points_table
 
         emit(points_table(swept), swept.warnings)
     else:
+        from txcalc.cli.stream import stream
+
         warn(swept.warnings)
         stream(swept.header() if fmt == "csv" else "", swept.lines(fmt), swept.points)
+
+
+def swept_by(models: Models, addresses: Sequence[str], over: Sequence[str], given: Given) -> Sweep:
+    """The sweep that a command line asks for."""
+    from txcalc.sweeps.axes import axes
+    from txcalc.sweeps.sweep import Sweep
+
+    swept_over = axes(over)
+    model, texts = _model_first([*(models.names or []), *addresses], swept_over)
+    return Sweep(
+        model, texts, swept_over, given, models.changes or (),
+        type_=models.type_, strict=models.strict,
+    )  # fmt: skip
 
 
 def _model_first(words: Sequence[str], swept_over: Sequence[Axis]) -> tuple[str, Sequence[str]]:

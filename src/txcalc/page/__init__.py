@@ -1,0 +1,1 @@
+"""A page to play with, and the look that it shares with plots."""
