@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import answer, find, named, refusal_of, report, run
+from tests.support.running import answer, data, find, get, named, refusal_of, report, run
 from txcalc.accounts.fit import ACCOUNT
+from txcalc.accounts.survey import devices
+from txcalc.errors import TxcalcError
+from txcalc.model.cut import group_sizes
 from txcalc.sources.devices import load_device
 from txcalc.workload.question import Question
 
@@ -142,30 +145,143 @@ def test_not_fitting_is_an_answer() -> None:
     assert run("fit", "llama-3.1-70b", "--device", "l4").code == 0
 
 
-def test_the_ways_out_hold_what_they_say() -> None:
-    asked: dict[str, Any] = {"device": device("h100-sxm"), "count": 4, "ctx": 32768, "kv": "fp8"}
-    verdict, *ways = lead("llama-3.1-70b", **asked, requests=40, engine="vllm")
-    assert verdict.startswith("40 requests of 32,768 tokens do NOT fit: ")
-    changes = ({"weights": "fp8-channel"}, {"weights": "awq-g128"}, {"count": 8})
-    for way, change in zip(ways, changes, strict=False):
-        held = fit("llama-3.1-70b", **asked | change, requests=40, engine="vllm")
-        (option, value), *_ = change.items()
-        assert way == (
-            f"with --{option} {value}: {held['sequences']} fit, "
-            f"or {held['context']:,} tokens for all"
-        )
-    longest = fit("llama-3.1-70b", **asked, requests=40, engine="vllm")["context"]
-    assert ways[3:] == [f"with a context of at most {longest:,} tokens: all of them"]
-    fitting = lead("llama-3.1-70b", **asked | {"ctx": int(longest)}, requests=40, engine="vllm")
-    assert fitting[0].startswith("40 requests")
-    assert " fit; " in fitting[0]
+def ways(name: str, **question: Any) -> dict[str, tuple[Any, Any]]:
+    """By what other options would be: requests that would fit, and the longest context."""
+    report = ACCOUNT.make(named(name), Question(**{"dtype": "bf16"} | question))
+    return {
+        way.words: (way.requests.value, way.context and way.context.value) for way in report.ways
+    }
+
+
+@pytest.mark.parametrize("engine", ["none", "vllm", "sglang", "llamacpp"])
+def test_the_ways_out_hold_what_they_say(engine: str) -> None:
+    asked: dict[str, Any] = {"device": device("h100-sxm"), "count": 4, "ctx": 32768}
+    asked |= {"requests": 40, "engine": engine}
+    of = "engine." if engine != "none" else ""
+    assert lead("llama-3.1-70b", **asked)[0].startswith("40 requests of 32,768 tokens do NOT fit: ")
+    found = ways("llama-3.1-70b", **asked)
+    for way, (requests, context) in found.items():
+        options = dict(zip(way.split()[::2], way.split()[1::2], strict=False))
+        change = {option.removeprefix("--"): value for option, value in options.items()}
+        if "count" in change:
+            change["count"] = int(change["count"])  # type: ignore[assignment]
+        if not way.startswith("--"):
+            change = {"ctx": int(way.split()[-1].replace(",", ""))}  # type: ignore[dict-item]
+            assert lead("llama-3.1-70b", **asked | change)[0].startswith("40 requests")
+            assert "NOT" not in lead("llama-3.1-70b", **asked | change)[0]
+            assert "NOT" in lead("llama-3.1-70b", **asked | {"ctx": change["ctx"] + 1})[0]  # type: ignore[operator]
+            continue
+        held = fit("llama-3.1-70b", **asked | change)
+        assert (requests, context) == (held[f"{of}sequences"], held[f"{of}context"])
+    named_formats = " ".join(found)
+    assert "--kv " in named_formats
+    assert "--weights " in named_formats
+    assert "--count 8" in found
+
+
+def test_formats_are_tried_together_where_neither_is_enough() -> None:
+    asked: dict[str, Any] = {"device": device("l4"), "ctx": 8192, "requests": 20}
+    found = ways("gemma-2-9b", **asked, engine="llamacpp")
+    alone = [
+        held for way, (held, _) in found.items() if way.count("--") == 1 and "count" not in way
+    ]
+    assert max(alone) < 20 <= found["--weights Q4_K_M --kv q4_0"][0]
+
+
+def test_a_verdict_is_about_the_engine() -> None:
+    # A block holds 16 tokens: 4 GiB is 2,048 blocks of 2 MiB, one of them null.
+    asked: dict[str, Any] = {"kv_memory": "4", "ctx": 16, "requests": 2048}
+    assert lead("llama-3.1-8b", **asked)[0] == "2,048 requests of 16 tokens fit; 2,048 would."
+    assert lead("llama-3.1-8b", **asked, engine="vllm")[0] == (
+        "2,048 requests of 16 tokens do NOT fit in vllm: 2,047 in vllm (bound 2,048) fit."
+    )
+
+
+def test_weights_that_are_short_are_said_apart_from_the_cache() -> None:
+    # arXiv:2407.21783: 70,553,706,496 parameters and 327,680 bytes a token, on 22.03 GiB.
+    said = lead("llama-3.1-70b", device=device("l4"), ctx=131072)[0]
+    assert said == (
+        "The weights alone do NOT fit: 109.39 GiB short on each GPU, "
+        "with the cache of 1 request 149.39 GiB."
+    )
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "phi-4", "mixtral-8x7b", "deepseek-v3"])
+def test_the_gpus_that_a_model_needs(name: str) -> None:
+    listed = [device("l4"), device("h100-sxm"), device("mi300x")]
+    asked: dict[str, Any] = {"ctx": 8192, "requests": 3, "dtype": "bf16"}
+    figures = devices(named(name), Question(**asked), listed).figures
+    for each in listed:
+        for fmt in ("bf16", "fp8-channel", "awq-g128"):
+            needed = figures[f"fit.gpus.{each.name}.{fmt}"].value
+            for count in group_sizes(named(name), int(needed)):
+                here = {"device": each, "weights": fmt, "count": count}
+                if said := verdict(name, **asked, **here):
+                    assert ("NOT" not in said) == (count == needed)
+
+
+def verdict(name: str, **question: Any) -> str:
+    """What leads an answer; nothing where the model cannot be divided so."""
+    try:
+        return lead(name, **question)[0]
+    except TxcalcError:
+        return ""
+
+
+def test_the_models_that_a_device_holds() -> None:
+    asked = ("--device", "rtx-4090", "--ctx", 4096, "--requests", 2, "--kv", "fp8")
+    held = {
+        (report["model"], row["address"].removeprefix("fit.models.")): row["value"]
+        for report in data("fit", *asked)
+        for row in report["rows"]
+    }
+    for name in ("llama-3.1-8b", "phi-4", "qwen3-32b", "mamba-130m", "gpt2-small"):
+        for fmt in ("fp16", "fp8-channel", "awq-g128"):
+            fits = get(name, "fit.sequences", *asked, "--weights", fmt)
+            shown = fits if fits >= 2 and name not in ("gpt2-small", "mamba-130m") else None
+            assert held.get((name, fmt)) == shown
+    table = answer("fit", *asked)
+    assert "phi-4, 4,096 tokens" in table
+    assert "llama-3.1-70b" not in table
+
+
+def test_no_model_that_fits_is_an_answer() -> None:
+    ran = run("fit", "--device", "t4", "--ctx", "1Gi")
+    assert (ran.code, ran.out.strip()) == (0, "")
+    assert "no bundled model fits" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "fit needs a MODEL, a --device, or both"),
+        (["--kv-memory", 2], "fit needs a MODEL, a --device, or both"),
+        (["toy", "--tp", 2], "--tp is what is looked for without a --device"),
+        (["toy", "--count", 2], "--count is what is looked for without a --device"),
+        (["bert-base-uncased"], "encoder-only"),
+        (["--device", "24GB"], "a YAML file describes another, and --kv-memory"),
+    ],
+)
+def test_what_is_left_out_is_looked_for(words: list[object], said: str) -> None:
+    ran = run("fit", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [((), "give --engine"), (("--engine", "llamacpp"), "llamacpp has none")],
+)
+def test_figures_of_an_engine_that_are_not_there(options: tuple[str, ...], said: str) -> None:
+    ran = run("get", "llama-3.1-8b", "fit.engine.blocks", "--kv-memory", 4, *options)
+    assert ran.code == 2
+    assert said in ran.err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--device", "h100-sxn"], "did you mean 'h100-sxm'"),
-        ([], "fit needs a --device, or --kv-memory"),
         (["--device", "l4", "--count", 3, "--tp", 2], "--count 3, but the layout has 2 GPUs"),
         (["--device", "l4", "--utilisation", 0], "a share above 0, at most 1"),
         (["--device", "l4", "--utilisation", "1.01"], "a share above 0, at most 1"),
@@ -183,6 +299,12 @@ def test_contradictory_options(words: list[object], said: str) -> None:
     ran = run("fit", "llama-3.1-8b", *words)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
+
+
+def test_a_figure_needs_a_device() -> None:
+    ran = run("get", "llama-3.1-8b", "fit.sequences")
+    assert ran.code == 2
+    assert "fit needs a --device, or --kv-memory" in ran.err
 
 
 def test_heads_that_do_not_divide() -> None:

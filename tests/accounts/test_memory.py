@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running import BUNDLED, find, named, refusal_of, report, run
+from tests.support.running import BUNDLED, data, find, named, refusal_of, report, run
 from txcalc.errors import RefusedError
 
 LAYOUTS: list[dict[str, Any]] = [
@@ -121,12 +121,27 @@ def test_a_tied_table_stands_on_both_ends_of_a_pipeline() -> None:
 
 
 def test_an_answer_says_what_is_divided_and_what_is_left_out() -> None:
-    shown = " ".join(run("memory", "mixtral-8x7b", "--tp", 2, "--dp", 2, "--ep").out.split())
-    assert (
-        "divided: attention by n_heads and n_kv_heads, tables by vocab, "
-        "experts by their number, the rest whole on each GPU"
-    ) in shown
+    shown = run("memory", "mixtral-8x7b", "--tp", 2, "--dp", 2, "--ep").out
+    rows = {row[0]: row[-1] for line in shown.splitlines() if len(row := cells(line)) == 4}
+    assert rows["attention"] == "n_heads, n_kv_heads"
+    assert rows["experts"] == "n_experts"
+    assert rows["router"] == rows["norms"] == "whole on each GPU"
+    assert rows["cache, 1 x 32,768 tokens"] == "n_kv_heads, batch"
+    assert rows["embedding"] == rows["head"] == "vocab"
+    assert shown.startswith("mixtral-8x7b: memory of each of 4 GPUs (tp 2, dp 2, whole experts)")
     assert "not in it: CUDA context, graphs, workspaces" in shown
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split("   ") if cell.strip()]
+
+
+def test_the_listed_parts_of_all_stages_are_the_total() -> None:
+    (report,) = data("memory", "deepseek-v3", "--pp", 2, "--ctx", 1024)
+    held = {row["address"]: row["value"] for row in report["rows"]}
+    roles = [name for name in held if name.startswith("memory.total.weights.")]
+    assert sum(held[name] for name in roles) == held["memory.total.weights"]
+    assert "embedding" in run("memory", "deepseek-v3", "--pp", 2, "--ctx", 1024).out
 
 
 def test_stages_that_are_listed() -> None:

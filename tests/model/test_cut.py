@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from typing import Any
 
 import pytest
 
 from tests.support.describing import layer
 from tests.support.running import BUNDLED, load, named, refusal_of
-from txcalc.model.cut import divided, gpu, held, stands_before
+from txcalc.model.cut import divided_by, gpu, group_sizes, held, stands_before
 from txcalc.model.model import Model
 from txcalc.model.rows import State, Weight
 from txcalc.model.stages import Stage
@@ -37,12 +38,39 @@ def test_only_divided_letters_are_smaller(name: str, tp: int) -> None:
             assert here <= whole or row.name.startswith(("tokens", "output"))
 
 
+def letters(name: str, **sizes: Any) -> dict[str, set[str]]:
+    """By role what divides the rows that a GPU holds."""
+    by_role: dict[str, set[str]] = {}
+    for row in held(named(name), layout(**sizes)):
+        if isinstance(row.declared, Weight):
+            names = {*divided_by(row.declared.stored), *divided_by(row.times)}
+            layers = divided_by(row.layers.sets) if row.layers else []
+            by_role.setdefault(row.role, set()).update(names, layers)
+    return by_role
+
+
 def test_what_a_group_divides() -> None:
     # arXiv:2401.06066 and arXiv:2405.04434: latents are whole on each GPU, heads and widths not.
-    letters = divided(named("deepseek-v3"), layout(tp=8))
-    assert letters["attention"] == ["n_heads"]
-    assert set(letters["ffn"]) >= {"d_ff", "d_expert"}
-    assert divided(named("deepseek-v3"), layout(pp=8)) == {}
+    by_role = letters("deepseek-v3", tp=8)
+    assert by_role["attention"] == {"n_heads"}
+    assert by_role["ffn"] == {"d_ff"}
+    assert by_role["experts"] == by_role["shared"] == {"d_expert"}
+    assert by_role["embedding"] == by_role["head"] == {"vocab"}
+    assert by_role["norms"] == by_role["router"] == set()
+
+
+def test_what_groups_and_stages_divide() -> None:
+    assert letters("mixtral-8x7b", dp=2)["experts"] == {"d_expert"}
+    assert letters("mixtral-8x7b", dp=2, ep=True)["experts"] == {"n_experts"}
+    assert letters("mixtral-8x7b", dp=2)["attention"] == set()
+    assert letters("mixtral-8x7b", pp=2)["attention"] == {"n_layers"}
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_groups_that_a_model_can_have_are_among_those_listed(name: str) -> None:
+    model = named(name)
+    can = [n for n in range(1, 13) if not refusal_of(lambda n=n: gpu(model, layout(tp=n)))]
+    assert set(can) <= set(group_sizes(model, 12))
 
 
 @pytest.mark.parametrize("name", DECODERS)

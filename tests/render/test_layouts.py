@@ -171,17 +171,31 @@ def test_models_are_listed_in_an_order() -> None:
 def test_the_verdict_stands_first() -> None:
     options = ("--device", "h100-sxm", "--ctx", "1024", "--requests", "2")
     first, verdict, *_ = filter(None, answer("fit", "gpt2-small", *options).splitlines())
-    assert first == "fit"
+    assert first == "gpt2-small: on h100-sxm, 1 GPU"
     assert verdict.startswith(" 2 requests of 1,024 tokens fit")
     both = answer("fit", "gpt2-small", "toy", *options)
     for name in ("gpt2-small", "toy"):
-        assert f" {name}: 2 requests of 1,024 tokens fit" in both.partition("─")[0]
+        assert both.partition(f"{name}: on h100-sxm")[2].startswith(
+            ", 1 GPU\n\n 2 requests of 1,024 tokens fit"
+        )
     assert "2 requests of 1,024 tokens fit" in answer(
         "fit", "toy", *options, "--format", "markdown"
     )
 
 
+def test_the_bound_stands_beside_the_engine_with_the_reason() -> None:
+    asked = ("--kv-memory", 4, "--ctx", 1000, "--engine", "vllm")
+    lines = answer("fit", "llama-3.1-8b", *asked).splitlines()
+    rows = [re.split(r" {2,}", line.strip()) for line in lines]
+    cells = {row[0]: row[1:] for row in rows}
+    # 4 GiB of 131,072 bytes a token: 32,768 tokens in 2,048 blocks of 16, of which one is null.
+    assert cells["tokens in the cache"] == ["32,768", "32,768"]
+    assert cells["blocks of 16"] == ["2,048"]
+    longest = "whole blocks of 16; one block is null"
+    assert cells["longest for 1 request"] == ["32,768", "32,752", longest]
+
+
 def test_parts_stand_below_their_whole_wherever_they_were_listed() -> None:
     labels = [cells[0] for cells in in_table("memory", "gpt3")]
-    at = labels.index("gpu weights")
+    at = labels.index("weights")
     assert labels[at + 1 : at + 5] == ["embedding", "attention", "ffn", "norms"]

@@ -30,6 +30,8 @@ FIGURES = (
 OF_DECODERS = (
     ("kvcache", "--batch", "30"), ("concurrency",), ("generation",), ("memory", "--batch", "30"),
     ("fit", "--kv-memory", "10", "--requests", "3", "--ctx", "1024"),
+    ("fit", "--device", "l4", "--requests", "300", "--ctx", "1024", "--engine", "vllm"),
+    ("fit", "--ctx", "1024"),
 )  # fmt: skip
 NUMBER = re.compile(
     r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?: [KMGTPE]iB| B)?(?![\w.]|,\d)"

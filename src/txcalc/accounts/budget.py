@@ -94,6 +94,20 @@ class Budget:
         """Bytes of the requests' caches."""
         return product(self.requests, self.bound.caches.sequence)
 
+    @cached_property
+    def allocated(self) -> Quantity:
+        """Bytes that the engine allocates for the requests, in its blocks or cells."""
+        if not self._block.value:
+            return product(self.requests, self.engine.caches.sequence)
+        blocks = product(self.requests, self._blocks_each) + self._question.serving.null_blocks
+        return product(blocks, self._block)
+
+    @property
+    def required(self) -> Quantity:
+        """Bytes that a GPU must have for all of it: by the bound, and by the engine."""
+        beside = (self.engine.loaded, self.overhead) if self._question.kv_memory is None else ()
+        return total((*beside, most(self.needed, self.allocated)), "bytes")
+
     def subtraction(self) -> Figures:
         """How the budget comes about, and what stands against it."""
         figures: Figures = {}
@@ -112,39 +126,62 @@ class Budget:
             "fit.missing": self.missing,
         }
 
-    def answers(self) -> Figures:
-        """Requests of all groups at ctx, tokens, and the longest context of the requests."""
-        one = self.bound.caches.sequence
+    def held(self) -> Figures:
+        """Requests of all groups at ctx, and tokens; nothing where sequences keep nothing."""
+        one, token = self.bound.caches.sequence, self.bound.caches.token
         if not one.value:
             return {}
-        token = self.bound.caches.token
-        figures: Figures = {
+        return {
             "fit.sequences": self._in_all_groups(self.budget // one),
             "fit.tokens": self.budget // token if token.value else ZERO,
-        }
-        figures |= self._longest("fit.context", self._bare, ONE, self.budget // ONE)
-        return figures | self._of_engine()
+        } | self._of_engine()
+
+    def longest(self) -> Figures:
+        """The longest context of the requests; none where any length fits."""
+        if not self.bound.caches.sequence.value:
+            return {}
+        whole, context = self.budget // ONE, "fit.engine.context"
+        figures = self._longest("fit.context", self._bare, ONE, whole)
+        if self._question.engine == "none" or not self.engine.caches.page.value:
+            return figures
+        if not self._block.value:
+            return figures | self._longest(context, self._setting, ONE, whole)
+        return figures | self._longest(context, self._setting, self._block, self._usable)
 
     def _of_engine(self) -> Figures:
         """The same of an engine that allocates in blocks or cells."""
-        serving, dcp = self._question.serving, self._question.layout.dcp
-        context = "fit.engine.context"
-        if serving.name == "none" or not self.engine.caches.page.value:
+        if self._question.engine == "none" or not self.engine.caches.page.value:
             return {}
-        if serving.name == "llamacpp":
+        if not self._block.value:
             fitting = self.budget // self.engine.caches.sequence
-            figures: Figures = {"fit.engine.sequences": self._in_all_groups(fitting)}
-            return figures | self._longest(context, self._setting, ONE, self.budget // ONE)
-        block = product(serving.block, dcp, self.engine.caches.page)
-        blocks = self.budget // block
-        usable = most(blocks - serving.null_blocks, ZERO)
+            return {"fit.engine.sequences": self._in_all_groups(fitting)}
+        serving, dcp = self._question.serving, self._question.layout.dcp
         return {
-            "fit.engine.blocks": blocks,
-            "fit.engine.tokens": product(blocks, serving.block, dcp),
-            "fit.engine.sequences": self._in_all_groups(
-                usable // ceil_div(self.engine.caches.sequence, block)
-            ),
-        } | self._longest(context, self._setting, block, usable)
+            "fit.engine.blocks": self._blocks,
+            "fit.engine.tokens": product(self._blocks, serving.block, dcp),
+            "fit.engine.sequences": self._in_all_groups(self._usable // self._blocks_each),
+        }
+
+    @cached_property
+    def _block(self) -> Quantity:
+        """Bytes of one of the engine's blocks; none of an engine that has no blocks."""
+        serving, dcp = self._question.serving, self._question.layout.dcp
+        if serving.name in ("none", "llamacpp"):
+            return NOTHING
+        return product(serving.block, dcp, self.engine.caches.page)
+
+    @property
+    def _blocks(self) -> Quantity:
+        return self.budget // self._block
+
+    @property
+    def _usable(self) -> Quantity:
+        return most(self._blocks - self._question.serving.null_blocks, ZERO)
+
+    @property
+    def _blocks_each(self) -> Quantity:
+        """Blocks of one request."""
+        return ceil_div(self.engine.caches.sequence, self._block)
 
     def _in_all_groups(self, fitting: Quantity) -> Quantity:
         return product(self._question.layout.dp, fitting)

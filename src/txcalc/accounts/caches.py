@@ -78,6 +78,18 @@ class Caches:
         largest = max((page for _, page in pages), key=lambda page: page.value)
         return product(total((layers for layers, page in pages if page.value), ""), largest)
 
+    @property
+    def has_windows(self) -> bool:
+        """Whether a state keeps the tokens of a window."""
+        states = (state for _, states in self._kinds.values() for state in states)
+        return any(isinstance(state.reach, Window) for state in states)
+
+    @property
+    def has_pages_alike(self) -> bool:
+        """Whether one token writes as many bytes in each layer that it writes in."""
+        pages = (self._written(states).value for _, states in self._kinds.values())
+        return len({page for page in pages if page}) == 1
+
     @cached_property
     def _growing(self) -> dict[str, Quantity]:
         """Bytes that one sequence keeps of its tokens in all layers of each kind."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import msgspec
 
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.budget import Budget
-from txcalc.accounts.memory import ENGINE, LAYOUT, beyond
+from txcalc.accounts.memory import ENGINE, LAYOUT, beyond, gpus
 from txcalc.accounts.setting import Setting
-from txcalc.errors import OptionError, RefusedError, TxcalcError
+from txcalc.accounts.ways import fitted, holds, requests_held, ways
+from txcalc.errors import OptionError
 from txcalc.model.model import Model
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Bar, Figures, Report
@@ -22,20 +20,7 @@ CONVENTIONS = [
     "of several stages the one that holds fewest; tokens = budget / bytes that one token writes",
     "an engine's activations and graphs are not derived: --overhead (2.1 to 7.4 GiB in logs)",
 ]
-_RULES = {
-    "none": "the architecture's bound: no engine holds more",
-    "vllm": "vllm: whole blocks, one of them null; a window holds a step's tokens too; "
-    "layers of several kinds have pages of the largest",
-    "sglang": "sglang: whole pages, a spare one beyond the pool; "
-    "layers of several kinds have pages of the largest",
-    "llamacpp": "llamacpp: cells in multiples of 256; a window holds a ubatch too; "
-    "the token table stays on the host",
-}
-"""Why an engine's figures differ from the bound."""
-_WAYS = ("fp8-channel", "awq-g128")
-"""Schemes of weights that are tried where the requests do not fit."""
-_MOST = 1024
-"""GPUs that are tried at most."""
+BOUND = "bound: the architecture's, no engine holds more"
 
 
 def report(model: Model, question: Question) -> Report:
@@ -46,27 +31,30 @@ def report(model: Model, question: Question) -> Report:
             each other.
         RefusedError: a model whose sequences keep nothing.
     """
-    question = _on_device(question)
+    question = on_device(question)
     setting = Setting(model, question)
     setting.refuse_partial()
     setting.refuse_encoder_only("fit")
-    figures, tightest = _fitted(model, question)
+    figures, tightest = fitted(model, question)
     workload = tightest.workload
     labels = _labels(question)
     return Report(
-        title="fit",
+        title=_title(question),
         figures=figures,
         shown=[address for address in labels if address in figures],
         labels=labels,
-        lead=[_verdict(question, figures, tightest), *_ways(model, question, figures)],
-        bars=[Bar("budget", figures["fit.budget"]), Bar("needed", figures["fit.needed"])],
+        remarks=_remarks(question, figures, tightest),
+        lead=[_verdict(question, figures, tightest)],
+        ways=ways(model, question, figures),
+        bars=[Bar(address, figures[address]) for address in ("fit.budget", "fit.needed")],
+        refused=_refused(question),
         assumptions=[
             *kvcache.assumptions(setting, workload),
             weights.in_format(model, question),
-            _gpus(int(question.layout.gpus.value)),
+            gpus(question),
             f"engine {question.engine}",
         ],
-        conventions=[*CONVENTIONS, _RULES[question.engine]],
+        conventions=[BOUND, *CONVENTIONS, *weights.conventions(model, question)],
         warnings=[
             *weights.warnings(model, question),
             *beyond(setting, workload.ctx, workload.source),
@@ -74,7 +62,7 @@ def report(model: Model, question: Question) -> Report:
     )
 
 
-def _on_device(question: Question) -> Question:
+def on_device(question: Question) -> Question:
     """The question about one sequence, with ``--count`` alone as a tensor-parallel group."""
     if question.device is None and question.kv_memory is None:
         raise OptionError("fit needs a --device, or --kv-memory GiB of each GPU for the cache")
@@ -91,138 +79,120 @@ def _on_device(question: Question) -> Question:
         return question
     if question.tp == question.pp == question.dp == 1:
         question = msgspec.structs.replace(question, tp=question.count)
-    gpus = question.layout.gpus.value
-    if gpus != question.count:
+    number = question.layout.gpus.value
+    if number != question.count:
         raise OptionError(
-            f"--count {question.count}, but the layout has {gpus} GPUs: tp x pp x dp = count"
+            f"--count {question.count}, but the layout has {number} GPUs: tp x pp x dp = count"
         )
     return question
 
 
-def _fitted(model: Model, question: Question) -> tuple[Figures, Budget]:
-    """All figures, the least of all stages each, and the stage that holds fewest requests."""
-    stages = [Budget(model, question, stage) for stage in range(question.pp)]
-    answers = [(stage, stage.answers()) for stage in stages]
-    holding = [(stage, of_stage) for stage, of_stage in answers if of_stage]
-    if not holding:
-        raise RefusedError(f"{model.name}: no fit: its sequences keep nothing between steps")
-    tightest, _ = min(
-        holding, key=lambda each: (each[1]["fit.sequences"].value, -each[0].missing.value)
-    )
-    figures = tightest.subtraction()
-    for name in dict.fromkeys(name for _, of_stage in holding for name in of_stage):
-        each = (of_stage[name] for _, of_stage in holding if name in of_stage)
-        figures[name] = min(each, key=lambda quantity: quantity.value)
-    figures["fit.missing"] = max((s.missing for s in stages), key=lambda missing: missing.value)
-    return figures, tightest
+def _title(question: Question) -> str:
+    """On what it is to fit."""
+    if question.device is None:
+        return f"with {question.kv_memory} GiB of each GPU for the cache, {gpus(question)}"
+    return f"on {question.device.name}, {gpus(question)}"
+
+
+def _refused(question: Question) -> dict[str, str]:
+    """Why figures of an engine are not there."""
+    if question.engine == "none":
+        return {"fit.engine": "an engine allocates it: give --engine"}
+    return {f"fit.engine.{what}": f"{question.engine} has none" for what in ("blocks", "tokens")}
 
 
 def _labels(question: Question) -> dict[str, str]:
     """What the rows are called, in their order."""
-    device, engine = question.device, question.engine
-    seen = "nominal" if device is not None and device.nominal else "as a program sees it"
+    asked = requests(question.requests)
     return {
-        "fit.memory": f"memory of each GPU, {seen}",
+        "fit.memory": "memory",
         "fit.available": f"x utilisation {float(question.utilised):g}",
         "fit.loaded": "- weights, RoPE tables, modules",
-        "fit.overhead": "- overhead (--overhead)",
+        "fit.overhead": "- overhead",
         "fit.budget": "= budget for the cache",
-        "fit.needed": f"  for {_requests(question.requests)}",
+        "fit.needed": f"  {asked} need{'s' * (question.requests == 1)}",
         "fit.sequence": "  one request",
         "fit.token": "  one token",
-        "fit.missing": "missing on each GPU",
+        "fit.missing": "  missing",
+        "fit.engine": question.engine,
         "fit.sequences": "requests at ctx",
-        "fit.engine.sequences": f"  in {engine}",
+        "fit.engine.sequences": "requests at ctx",
         "fit.tokens": "tokens in the cache",
-        "fit.engine.tokens": f"  in {engine}",
-        "fit.engine.blocks": f"  blocks of {question.block_size}",
-        "fit.context": f"longest context of {_requests(question.requests)}",
-        "fit.engine.context": f"  in {engine}",
+        "fit.engine.tokens": "tokens in the cache",
+        "fit.engine.blocks": f"blocks of {question.block_size}",
+        "fit.blocks": f"blocks of {question.block_size}",
+        "fit.context": f"longest for {asked}",
+        "fit.engine.context": f"longest for {asked}",
     }
+
+
+def _remarks(question: Question, figures: Figures, tightest: Budget) -> dict[str, str]:
+    """Where a budget's lines are from, and why an engine's figures differ from the bound."""
+    device = question.device
+    remarks = {}
+    if device is not None:
+        by_default = question.utilisation is None and question.engine == "vllm"
+        remarks = {
+            "fit.memory": "nominal" if device.nominal else "as a program sees it",
+            "fit.available": "vllm's default, " * by_default + "of total memory",
+            "fit.overhead": "--overhead; logs: 2.1 to 7.4 GiB",
+        }
+    reasons = _reasons(question, tightest)
+    for name in ("sequences", "tokens", "context"):
+        of_engine = figures.get(f"fit.engine.{name}")
+        bound = figures.get(f"fit.{name}")
+        if of_engine is not None and bound is not None and of_engine.value != bound.value:
+            null = question.engine == "vllm" and name != "tokens"
+            remarks[f"fit.engine.{name}"] = "; ".join([*reasons, *["one block is null"] * null])
+    return remarks
+
+
+def _reasons(question: Question, tightest: Budget) -> list[str]:
+    """What an engine allocates beyond the architecture's bound."""
+    caches = tightest.engine.caches
+    if question.engine == "llamacpp":
+        window = ["a window holds a ubatch too"] if caches.has_windows else []
+        return ["cells in multiples of 256", *window]
+    blocks = [
+        f"whole {'blocks' if question.engine == 'vllm' else 'pages'} of {question.block_size}"
+    ]
+    alike = caches.has_pages_alike
+    return [
+        *blocks,
+        *(["pages of every layer"] if caches.has_windows else []),
+        *([] if alike else ["pages of the largest layer"]),
+    ]
 
 
 def _verdict(question: Question, figures: Figures, tightest: Budget) -> str:
     """The answer in a sentence."""
-    asked = f"{_requests(question.requests)} of {tightest.workload.ctx.value:,} tokens"
-    fit, missing = _fitting(question, figures), figures["fit.missing"].value
-    verb = "fits" if question.requests == 1 else "fit"
-    if not missing:
-        return f"{asked} {verb}; {fit} would."
+    asked = f"{requests(question.requests)} of {tightest.workload.ctx.value:,} tokens"
+    missing, verb = figures["fit.missing"].value, "does" if question.requests == 1 else "do"
+    if holds(question, figures):
+        fits = "fits" if question.requests == 1 else "fit"
+        return f"{asked} {fits}; {_fitting(question, figures)} would."
     if tightest.left.value < 0:
-        short = binary(-tightest.left.value)
-        return f"The weights alone do NOT fit: {short} short on each GPU; {binary(missing)} in all."
-    verb = "does" if question.requests == 1 else "do"
-    return f"{asked} {verb} NOT fit: {binary(missing)} short on each GPU. {fit} fit."
+        short, beside = binary(-tightest.left.value), binary(missing)
+        cache = f"with the cache of {requests(question.requests)} {beside}"
+        return f"The weights alone do NOT fit: {short} short on each GPU, {cache}."
+    if not missing:
+        return f"{asked} {verb} NOT fit in {question.engine}: {_fitting(question, figures)} fit."
+    return (
+        f"{asked} {verb} NOT fit: {binary(missing)} short on each GPU. "
+        f"{_fitting(question, figures)} fit."
+    )
 
 
 def _fitting(question: Question, figures: Figures) -> str:
-    """How many requests fit, and how many the engine has blocks for."""
-    bound, engine = figures["fit.sequences"], figures.get("fit.engine.sequences")
-    if engine is None or engine.value == bound.value:
-        return f"{bound.value:,}"
-    return f"{bound.value:,} ({engine.value:,} in {question.engine})"
+    """How many requests fit, and how many the bound says where an engine holds fewer."""
+    held, bound = requests_held(figures), figures["fit.sequences"]
+    if held.value == bound.value:
+        return decimal(bound.value)
+    return f"{decimal(held.value)} in {question.engine} (bound {decimal(bound.value)})"
 
 
-def _ways(model: Model, question: Question, figures: Figures) -> list[str]:
-    """What would make the requests fit, each with its number."""
-    if not figures["fit.missing"].value:
-        return []
-    lines = []
-    if question.device is not None:
-        for scheme in _WAYS:
-            lines += _way(model, question, f"--weights {scheme}", {"weights": scheme})
-        lines += _more_gpus(model, question)
-    context = figures.get("fit.context")
-    if context is not None and context.value:
-        lines.append(f"with a context of at most {decimal(context.value)} tokens: all of them")
-    return lines
-
-
-def _more_gpus(model: Model, question: Question) -> Sequence[str]:
-    """Twice the GPUs, or as many times as it takes."""
-    lines: list[str] = []
-    for tp in _doubled(question.tp):
-        word = f"--count {tp}" if question.count == question.tp else f"--tp {tp}"
-        tried = _way(model, question, word, {"tp": tp, "count": None})
-        if not tried:
-            break
-        lines = tried
-        if _holds(model, msgspec.structs.replace(question, tp=tp, count=None)):
-            break
-    return lines
-
-
-def _doubled(tp: int) -> Iterator[int]:
-    while tp < _MOST:
-        tp *= 2
-        yield tp
-
-
-def _holds(model: Model, question: Question) -> bool:
-    return not _fitted(model, question)[0]["fit.missing"].value
-
-
-def _way(model: Model, question: Question, words: str, change: dict[str, Any]) -> list[str]:
-    """What fits with other options; nothing where the model cannot have them."""
-    try:
-        changed = msgspec.structs.replace(question, **change)
-        figures, _ = _fitted(model, changed)
-    except TxcalcError:
-        return []
-    context = figures.get("fit.context")
-    longest = (
-        ""
-        if context is None or not context.value
-        else f", or {decimal(context.value)} tokens for all"
-    )
-    return [f"with {words}: {_fitting(changed, figures)} fit{longest}"]
-
-
-def _gpus(number: int) -> str:
-    return f"{number:,} GPU{'s' if number > 1 else ''}"
-
-
-def _requests(number: int) -> str:
+def requests(number: int) -> str:
+    """So many requests in words."""
     return f"{number:,} request{'s' if number > 1 else ''}"
 
 
@@ -232,4 +202,5 @@ ACCOUNT = Account(
         "source", "dtype", "weights", "kv", "mtp", *LAYOUT, *ENGINE,
     ),
     make=report,
+    layout="budget",
 )  # fmt: skip

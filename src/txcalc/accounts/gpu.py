@@ -101,14 +101,16 @@ class Gpu:
         """All that is held between steps."""
         return total((self.loaded, *self.caches.by_kind.values(), self.caches.fixed), "bytes")
 
+    @property
+    def step_tokens(self) -> Quantity:
+        """Tokens of a step: those asked for, or one of each sequence."""
+        asked = self._setting.question.step_tokens
+        return self.caches.sequences if asked is None else positive("step_tokens", asked)
+
     @cached_property
     def step(self) -> dict[str, Quantity]:
-        """Bytes of the sequences' logits, and of the widest output of a product of a step.
-
-        A step is of ``step_tokens``, or of one token of each sequence.
-        """
-        asked, sequences = self._setting.question.step_tokens, self.caches.sequences
-        tokens = sequences if asked is None else positive("step_tokens", asked)
+        """Bytes of the sequences' logits, and of the widest output of a product of a step."""
+        sequences = self.caches.sequences
         running = (row.declared for row in self._held if row.given == "decoder")
         products = (w for w in running if isinstance(w, Weight) and w.use == "matmul")
         widths = (product(weight.used, weight.written) for weight in products)
@@ -116,7 +118,7 @@ class Gpu:
         outputs = (row.weight.written for row in self._held if row.address == "head.output")
         elements = {
             "logits": product(sequences, next(outputs, ZERO)),
-            "widest": product(tokens, widest),
+            "widest": product(self.step_tokens, widest),
         }
         size = self._setting.question.activation_bytes
         return {name: product(n.counted_as("elements"), size) for name, n in elements.items()}

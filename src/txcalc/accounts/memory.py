@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.gpu import Gpu
 from txcalc.accounts.setting import Setting
 from txcalc.exact.quantity import ONE, Letter, Quantity, product, total
-from txcalc.model.cut import divided
+from txcalc.model.cut import divided_by
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Bar, Figures, Report
+from txcalc.workload.passes import Workload
 from txcalc.workload.question import Question
 
 CONVENTIONS = [
-    "gpu: one GPU of the stage that needs the most; total: all GPUs together",
-    "repeated: beyond an equal share of the model's weights; padding: rows that no token has",
-    "loaded = weights + tables + mtp; total = loaded + cache + fixed",
-    "step, apart from the total: logits of each sequence and the widest product's output",
+    "loaded = weights + tables + modules; total = loaded + cache + fixed",
+    "a step, apart from the total: each sequence's logits, and the widest product of its tokens",
     "not in it: CUDA context, graphs, workspaces, communication buffers, activations",
 ]
-ALWAYS = (".weights", ".loaded", ".cache", ".total")
+IN_TOTAL = "stored more than once: beyond an equal share of the model; padding: rows of no token"
+ALWAYS = (".weights", ".cache", ".total")
+_ORDER = ("weights", "tables", "mtp", "loaded", "cache", "fixed", "total", "step", "repeated",
+          "padding")  # fmt: skip
+"""The parts of a GPU's memory as a table lists them."""
+_SUMS = (".weights", ".loaded", ".total", ".step", ".repeated", ".padding")
+_EACH = ("memory.gpu", "memory.total")
 LAYOUT = ("tp", "pp", "dp", "ep", "dcp", "stages")
 ENGINE = ("engine", "block_size", "max_batched_tokens", "ubatch")
 
@@ -37,32 +44,97 @@ def report(model: Model, question: Question) -> Report:
     figures = _figures("memory.gpu", tightest) | _in_total(stages, setting)
     for i, stage in enumerate(stages):
         figures |= _figures(f"memory.stages.{i}", stage)
-    shown = [
-        address
-        for address in figures
-        if grammar.is_below(address, "memory.gpu") or grammar.is_below(address, "memory.total")
-        if figures[address].value or address.endswith(ALWAYS)
-    ]
     cache = total((figures["memory.gpu.cache"], figures["memory.gpu.fixed"]), "bytes")
     return Report(
-        title="memory",
+        title=_title(question, stages.index(tightest)),
         figures=figures,
-        shown=shown,
+        shown=_shown(figures, _EACH if layout.gpus.value > 1 else _EACH[:1]),
+        labels=_labels(workload, tightest),
+        remarks=_remarks(figures) if layout.gpus.value > 1 else {},
         bars=[Bar("weights", figures["memory.gpu.loaded"]), Bar("cache", cache)],
         assumptions=[
             *kvcache.assumptions(setting, workload),
             weights.in_format(model, question),
             f"batch {question.batch}",
-            f"{layout.gpus.value} GPUs: {_layout(question)}",
-            *_divided(model, question),
+            gpus(question),
             f"engine {question.engine}",
         ],
-        conventions=CONVENTIONS,
+        conventions=[
+            *CONVENTIONS,
+            *([IN_TOTAL] if layout.gpus.value > 1 else []),
+            *weights.conventions(model, question),
+        ],
         warnings=[
             *weights.warnings(model, question),
             *beyond(setting, workload.ctx, workload.source),
         ],
     )
+
+
+def _title(question: Question, stage: int) -> str:
+    """Whose memory it is."""
+    if question.layout.gpus.value == 1:
+        return "memory of one GPU"
+    each = f"a GPU of stages.{stage}, the fullest," if question.pp > 1 else "each"
+    return f"memory of {each} of {gpus(question)}"
+
+
+def gpus(question: Question) -> str:
+    """The GPUs of a layout in words: ``4 GPUs (tp 2, dp 2)``."""
+    number = question.layout.gpus.value
+    if number == 1:
+        return "1 GPU"
+    sizes = {"tp": question.tp, "pp": question.pp, "dp": question.dp, "dcp": question.dcp}
+    words = [f"{name} {size}" for name, size in sizes.items() if size > 1]
+    return f"{number:,} GPUs ({', '.join([*words, *['whole experts'] * question.ep])})"
+
+
+def _shown(figures: Figures, places: Sequence[str]) -> list[str]:
+    """The addresses of a table in their order: what is held, a step, and what of it is double."""
+    rows: dict[str, list[str]] = {part: [] for part in _ORDER}
+    for address in figures:
+        for at in places:
+            if grammar.is_below(address, at):
+                rows[grammar.next_word(address, at)].append(address)
+    alone = {f"{at}.cache.{kind}" for at in _EACH for kind in _only_kind(figures)}
+    listed = [address for part in _ORDER for address in rows[part] if address not in alone]
+    kept = [address for address in listed if figures[address].value or address.endswith(ALWAYS)]
+    return [address for at in places for address in kept if grammar.is_below(address, at)]
+
+
+def _only_kind(figures: Figures) -> list[str]:
+    """The kind of layer that keeps a cache, where it is the only one."""
+    start = "memory.total.cache."
+    kinds = [address.removeprefix(start) for address in figures if address.startswith(start)]
+    return kinds if len(kinds) == 1 else []
+
+
+def _labels(workload: Workload, held: Gpu) -> dict[str, str]:
+    """What the rows are called where their words do not say enough."""
+    ctx, sequences = f"{workload.ctx.value:,}", f"{held.caches.sequences.value:,}"
+    return {
+        "memory.gpu.weights": "weights",
+        "memory.gpu.tables": "RoPE tables",
+        "memory.gpu.mtp": "modules for further tokens",
+        "memory.gpu.loaded": "loaded",
+        "memory.gpu.cache": f"cache, {sequences} x {ctx} tokens",
+        "memory.gpu.fixed": "fixed states",
+        "memory.gpu.total": "total",
+        "memory.gpu.step": "a step, not in the total",
+        "memory.gpu.step.logits": f"logits of {sequences}",
+        "memory.gpu.step.widest": f"widest output of {held.step_tokens.value:,}",
+        "memory.gpu.repeated": "of it stored more than once",
+        "memory.gpu.padding": "of it padding",
+    }
+
+
+def _remarks(figures: Figures) -> dict[str, str]:
+    """What each part is divided by."""
+    return {
+        address: ", ".join(divided_by(figure)) or "whole on each GPU"
+        for address, figure in figures.items()
+        if grammar.is_below(address, "memory.gpu") and not address.endswith(_SUMS)
+    }
 
 
 def _figures(at: str, held: Gpu, gpus: Quantity = ONE, shares: Quantity = ONE) -> Figures:
@@ -108,17 +180,6 @@ def _in_total(stages: list[Gpu], setting: Setting) -> Figures:
     }
 
 
-def _divided(model: Model, question: Question) -> list[str]:
-    """What each part is divided by."""
-    layout = question.layout
-    words = [
-        f"{role} by {' and '.join(letters)}" for role, letters in divided(model, layout).items()
-    ]
-    words += ["tables by vocab"] if layout.tp.value > 1 else []
-    words += ["experts by their number"] if layout.ep else []
-    return [f"divided: {', '.join(words)}, the rest whole on each GPU"] if words else []
-
-
 def beyond(setting: Setting, ctx: Letter, source: Letter) -> list[str]:
     """Warnings where a length is beyond learned positions or beyond the model's own context."""
     learned, own = setting.warnings(ctx, source), setting.model.context
@@ -127,15 +188,10 @@ def beyond(setting: Setting, ctx: Letter, source: Letter) -> list[str]:
     return [f"{setting.model.name}: ctx {ctx.value:,} is beyond its own context, {own.value:,}"]
 
 
-def _layout(question: Question) -> str:
-    sizes = {"tp": question.tp, "pp": question.pp, "dp": question.dp, "dcp": question.dcp}
-    words = [f"{name} {size}" for name, size in sizes.items() if size > 1]
-    return ", ".join([*words, *(["whole experts"] if question.ep else [])]) or "one"
-
-
 ACCOUNT = Account(
     reads=(
         "ctx", "batch", "source", "dtype", "weights", "kv", "mtp", *LAYOUT, *ENGINE, "step_tokens",
     ),
     make=report,
+    layout="divided",
 )  # fmt: skip

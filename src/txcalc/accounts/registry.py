@@ -34,7 +34,11 @@ def account(name: str, model: Model, question: Question) -> Report:
     Raises:
         TxcalcError: a question that the account or the model does not answer.
     """
-    report = declared(name).make(model, question)
+    return about(model, declared(name).make(model, question))
+
+
+def about(model: Model, report: Report) -> Report:
+    """A report with what is the same of every account on a model."""
     return msgspec.structs.replace(
         report,
         model=model.name,

@@ -17,7 +17,7 @@ ACCOUNTS = {
     "intensity": "FLOPs per byte moved, prefill against decode.",
     "concurrency": "How many sequences outweigh the weights.",
     "memory": "Memory of each GPU of a layout, and of all of them.",
-    "fit": "What fits on GPUs: requests, context, what is missing.",
+    "fit": "What fits on GPUs, or which GPUs and models do.",
     "generation": "What a cache saves when text is generated.",
     "shapes": "The shape at every point of a block.",
     "show": "A model on one screen: every account in brief.",
@@ -72,6 +72,10 @@ def _examples(name: str) -> str:
 
 def _command(name: str) -> Callable[..., None]:
     """The function of a command, its module imported only now."""
+    if name == "fit":
+        from txcalc.cli import fit
+
+        return fit.command()
     if name in ACCOUNTS:
         from txcalc.cli.accounts import command
 

@@ -29,12 +29,12 @@ EXAMPLES = {
     "memory": (
         "txcalc memory llama-3.1-70b --tp 8 --ctx 8Ki --batch 16",
         "txcalc memory llama-3.1-405b --tp 8 --pp 2 --weights fp8",
-        "txcalc memory mistral-7b --engine vllm",
+        "txcalc memory deepseek-v3 --tp 8 --dp 2 --ep --mtp --engine vllm",
     ),
     "fit": (
         "txcalc fit llama-3.1-70b --device h100-sxm --count 4 --ctx 32Ki --requests 40",
-        "txcalc fit qwen3-32b --kv-memory 24 --kv fp8 --engine vllm",
-        "txcalc fit mixtral-8x7b --device a100-80gb --count 2 --weights fp8-channel",
+        "txcalc fit mixtral-8x7b --ctx 32Ki --requests 8",
+        "txcalc fit --device rtx-4090 --ctx 8Ki --weights awq-g128",
     ),
     "generation": (
         "txcalc generation gpt2-small",

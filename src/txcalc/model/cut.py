@@ -6,16 +6,23 @@ Weights, operations, state and formulas follow from the smaller letters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 import msgspec
 
 from txcalc.errors import OptionError, RefusedError
-from txcalc.exact.quantity import Letter, Quantity, ceil_div, const, defined, product
+from txcalc.exact.quantity import Letter, Quantity, ceil_div, const, product, walk
 from txcalc.model.model import Model, Row
+from txcalc.model.parts.base import OF_GPU, of_gpu
 from txcalc.model.rows import Weight
 from txcalc.model.stages import Stage
 from txcalc.model.structure import SUB_LAYERS, Block, Stack
 from txcalc.workload.layout import Layout
+
+_STAGES = ".stages."
+"""In the path of the number of layers of a stage."""
+_GROUPS = {"dp": "batch", "dcp": "tokens"}
+"""By the letter of a layout what it divides that is no letter of a part."""
 
 
 def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
@@ -58,17 +65,30 @@ def stands_before(model: Model, layout: Layout, stage: int, row: Row) -> bool:
     return any(Stage(model, layout, earlier).holds(row) for earlier in range(stage))
 
 
-def divided(model: Model, layout: Layout) -> dict[str, list[str]]:
-    """By role the letters of parts that the GPUs of a layout divide; all else is whole on each."""
-    letters: dict[str, dict[str, None]] = {}
-    for name, block in model.blocks.items():
-        cut = _block(model, name, block, layout)
-        for role in SUB_LAYERS:
-            part, own = getattr(block, role), getattr(cut, role)
-            for field in part.__struct_fields__ if part is not None else ():
-                if getattr(part, field) is not getattr(own, field):
-                    letters.setdefault(role, {})[field] = None
-    return {role: list(fields) for role, fields in letters.items()}
+def group_sizes(model: Model, most: int) -> list[int]:
+    """Sizes of a tensor-parallel group, up to ``most``, that divide every letter that must be even.
+
+    Parts may refuse some of them.
+    """
+    even = (
+        int(letter.value)
+        for block in model.blocks.values()
+        for part in (getattr(block, role) for role in block.roles)
+        for name, division in (part.divided or {}).items()
+        if division == "even" and (letter := getattr(part, name)) is not None
+    )
+    common = gcd(*even)
+    return [size for size in range(1, most + 1) if common % size == 0]
+
+
+def divided_by(quantity: Quantity) -> list[str]:
+    """What the GPUs of a layout divide in a quantity of one of them: letters, tokens, the batch."""
+    letters = [letter for letter in walk(quantity) if isinstance(letter, Letter)]
+    parts = [letter for letter in letters if letter.name.endswith(OF_GPU)]
+    names = [letter.name.removesuffix(OF_GPU) for letter in parts]
+    names += ["n_layers" for letter in letters if _STAGES in letter.path]
+    beside = (letter for letter in walk(quantity, parts) if isinstance(letter, Letter))
+    return list(dict.fromkeys([*names, *(_GROUPS[b.name] for b in beside if b.name in _GROUPS)]))
 
 
 def _whole_experts(row: Row, layout: Layout) -> Row:
@@ -83,7 +103,8 @@ def _whole_experts(row: Row, layout: Layout) -> Row:
             f"--ep: {n} experts cannot be shared out whole to {layout.experts.value} GPUs: "
             f"tp x dp of {do} would do"
         )
-    copies = experts.copies / layout.experts
+    assert isinstance(experts.copies, Letter)
+    copies = of_gpu(experts.copies, experts.copies / layout.experts)
     return msgspec.structs.replace(row, declared=msgspec.structs.replace(experts, copies=copies))
 
 
@@ -110,7 +131,7 @@ def _stack(stack: Stack, layout: Layout) -> Stack:
 def _stage(stack: Stack, names: list[str], stage: int) -> Stack:
     """The layers of one stage, in their order; a stack may have none there."""
     path = stack.count.path.rpartition(".")[0]
-    count = Letter(len(names), "n_layers", f"{path}.stages.{stage}", about="layers of the stage")
+    count = Letter(len(names), "n_layers", f"{path}{_STAGES}{stage}", about="layers of the stage")
     pattern = (names or [*stack.first, *stack.pattern])[:1]
     return msgspec.structs.replace(stack, count=count, first=names, pattern=pattern, last=[])
 
@@ -122,4 +143,4 @@ def _padded(letter: Letter, layout: Layout) -> Letter:
     multiple = const(layout.multiple)
     padded = product(multiple, ceil_div(letter, multiple)) if layout.multiple > 1 else letter
     rows: Quantity = ceil_div(padded, layout.tp)
-    return defined(f"{letter.name}_gpu", rows, letter.path, f"{letter.name} of one GPU")
+    return of_gpu(letter, rows)

@@ -32,6 +32,10 @@ def sheets(reports: Sequence[Report], layout: Layout, *, explain: bool = False) 
             return [tensors(report) for report in reports]
         case "steps":
             return [steps(report) for report in reports]
+        case "divided" | "budget" | "grid":
+            from txcalc.render.capacity import capacity
+
+            return capacity(reports, layout)
 
 
 def explained(report: Report, layout: Layout) -> Sheet:

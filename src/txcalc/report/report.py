@@ -16,7 +16,7 @@ Figures = dict[str, Quantity]
 
 Shape = tuple[Quantity, ...]
 
-Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue"]
+Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue", "divided", "budget", "grid"]
 """How a report stands on a screen."""
 
 
@@ -34,14 +34,23 @@ class Held(msgspec.Struct, frozen=True):
     layers: Quantity = ONE
 
 
+class Way(msgspec.Struct, frozen=True):
+    """What other options would hold, in words: requests, or a context of those that are asked."""
+
+    words: str
+    requests: Quantity
+    context: Quantity | None = None
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What an account answers for one model.
 
     ``lead`` are sentences that stand first.  ``figures`` is all that can be asked for by address,
     ``beneath`` what only explanations name on the way to them, ``shown`` what a table lists of it,
-    under ``labels`` where the address does not say enough; ``shares`` are parts of a whole among
-    them; ``refused`` says for the start of an address why the model has no such figure,
-    ``ambiguous`` what to write instead of an address that could mean several.
+    under ``labels`` where the address does not say enough, with ``remarks`` beside; ``ways`` are
+    what else would fit; ``shares`` are parts of a whole among them; ``refused`` says for the start
+    of an address why the model has no such figure, ``ambiguous`` what to write instead of an
+    address that could mean several.
     """
 
     title: str
@@ -53,6 +62,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     tensors: dict[str, Held] = {}
     shapes: dict[str, Shape] = {}
     labels: dict[str, str] = {}
+    remarks: dict[str, str] = {}
+    ways: list[Way] = []
     notes: dict[str, str] = {}
     shares: Figures = {}
     bars: list[Bar] = []

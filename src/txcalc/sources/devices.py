@@ -46,7 +46,10 @@ def load_device(name: str) -> Device:
         return device_of(yaml.read(os.path.join(_folder(), f"{name.lower()}.yaml")), name)
     if os.sep in name or name.endswith((".yaml", ".yml")) or os.path.exists(name):
         return device_of(yaml.read(name), name)
-    hint = nearest(name, device_names()) or "; 'txcalc devices' lists those there are"
+    hint = nearest(name, device_names()) or (
+        "; 'txcalc devices' lists those there are; a YAML file describes another, "
+        "and --kv-memory states what is left of one for the cache"
+    )
     raise OptionError(f"no bundled device and no file {name!r}{hint}")
 
 

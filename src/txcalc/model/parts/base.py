@@ -42,6 +42,8 @@ class Slot(msgspec.Struct, frozen=True):
         return self.d_model if self.source is None else self.source
 
 
+OF_GPU = "_gpu"
+"""How a letter's name ends that is a GPU's part of it."""
 Division = Literal["even", "repeat"]
 """How GPUs divide a letter: into equal parts, or so that some repeat where they are too few."""
 
@@ -63,7 +65,12 @@ def share(letter: Letter, gpus: Quantity, division: Division = "even") -> Letter
             f"{', '.join(map(str, do))}{more} would do"
         )
     part = letter / gpus if division == "even" else ceil_div(letter, gpus)
-    return defined(f"{letter.name}_gpu", part, letter.path, f"{letter.name} of one GPU")
+    return of_gpu(letter, part)
+
+
+def of_gpu(letter: Letter, part: Quantity) -> Letter:
+    """A GPU's part of a letter, as a letter of its own."""
+    return defined(f"{letter.name}{OF_GPU}", part, letter.path, f"{letter.name} of one GPU")
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
