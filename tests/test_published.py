@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.running import DATA, MODELS, save
+from tests.support.running import DATA, save
 from tests.test_seeds import agrees, asked
 
 PUBLISHED = yaml.safe_load((DATA / "published.yaml").read_text("utf-8"))
 
 
 def described(name: str) -> str:
-    """A bundled name, or a file with the description."""
-    return name if name in MODELS else save({"name": name, **PUBLISHED["models"][name]})
+    """A file with the description, or a bundled name."""
+    models = PUBLISHED["models"]
+    return save({"name": name, **models[name]}) if name in models else name
 
 
 @pytest.mark.parametrize("row", PUBLISHED["rows"], ids=lambda row: f"{row['id']}-{row['model']}")

@@ -122,6 +122,7 @@ def test_a_null_block_takes_from_the_requests_alone() -> None:
     ("name", "tp", "gib", "tokens"),
     [("qwen3-8b", 1, "50.32", 366400), ("qwen3-32b", 2, "33.66", 275760),
      ("llama-3.1-70b", 4, "32.06", 420208)],
+    ids=["T232", "T235", "T238"],
 )  # fmt: skip
 def test_tokens_in_spare_memory(name: str, tp: int, gib: str, tokens: int) -> None:
     # LMCache's documentation, "FAQ" (github.com/LMCache/LMCache/pull/1769): GiB called GB, to
