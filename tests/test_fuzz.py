@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.sources.test_bad_descriptions import GOOD
 from tests.support.counting import Tree
 from tests.support.describing import descriptions
-from tests.support.fuzz import MEGABYTES, VALUES, ask_everything, attempt, mutated, places
+from tests.support.fuzz import MEGABYTES, VALUES, ask, attempt, mutated, places
 from tests.support.running import find, load, named, refusal_of, save
 from txcalc.sources import yaml
 
@@ -32,7 +32,7 @@ BLOCK = "  b{}: {{norm: rms, ffn: {{kind: plain, d_ff: 3}}}}\n"
 def test_a_mutated_description_is_answered_or_refused(rng: random.Random) -> None:
     path = Path(save({}))
     path.write_bytes(mutated(rng))
-    ask_everything(str(path), rng)
+    ask(str(path), rng, share=1)
 
 
 @given(descriptions(), st.data())

@@ -57,7 +57,7 @@ def seconds(text: str) -> float:
     """Processor time in which a description is read or refused."""
     started = time.process_time()
     with suppress(TxcalcError):
-        description.build(yaml.load(text, "text"), "text")
+        description.build(yaml.parse(text, "text"), "text")
     return time.process_time() - started
 
 

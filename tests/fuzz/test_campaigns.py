@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fuzz import descriptions, machine, options
+from tests.fuzz import configs, descriptions, doubling, machine, options, pages
 from tests.fuzz.campaign import Case, ended
 
 
 @pytest.mark.parametrize(
     ("case", "inputs"),
-    [(descriptions.case, 40), (options.case, 150), (machine.case, 6)],
-    ids=["descriptions", "options", "machine"],
-)
+    [
+        (descriptions.case, 80), (configs.case, 80), (pages.case, 150), (options.case, 300),
+        (machine.case, 6),
+    ],
+    ids=["descriptions", "configs", "pages", "options", "machine"],
+)  # fmt: skip
 def test_no_input_ends_badly(case: Case, inputs: int) -> None:
     for i in range(inputs):
         assert not ended(case, f"0/{i}")
+
+
+@pytest.mark.parametrize("kind", doubling.KINDS)
+def test_what_a_doubling_campaign_repeats_is_read_or_refused(kind: str) -> None:
+    assert doubling.seconds(doubling.KINDS[kind](9000)) < doubling.SECONDS

@@ -56,6 +56,8 @@ STATED = [
     ("toy", ["ffn.kind=glu", "d_ff=171"], "params.block.ffn.matmul", 32832),
     ("toy", ["d_ff=171", "ffn.kind=glu"], "params.block.ffn.matmul", 32832),
     ("toy", ["d_ff=5", "d_ff=7"], "dims.d_ff", 7),
+    ("toy", ["d_ff=[5]", "d_ff=7"], "dims.d_ff", 7),
+    ("toy", ["d_ff={a: 5}", "d_ff=7"], "dims.d_ff", 7),
     ("gpt2-small", ["d_model=770", "n_heads=10"], "dims.head_dim", 77),
     ("gpt2-small", ["n_heads=10", "d_model=770"], "dims.head_dim", 77),
     # All of them first, then the rules, whatever their order.

@@ -1,7 +1,7 @@
-"""Descriptions with something wrong in them, and everything asked of them.
+"""Descriptions and configs with something wrong in them, and what is asked of them.
 
-Each is a bundled or a published description with bytes or branches changed, asked for everything in
-every format, with a change and an address that are made up as well.
+Each has bytes or branches changed, and is asked for some accounts in some format, with a change and
+an address that are made up as well.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from txcalc.sources import bundled
 from txcalc.workload.question import Question
 
 MEGABYTES = 100
+ASKED = (*ACCOUNTS, "shapes", "show", "catalogue")
 
 VALUES: tuple[Any, ...] = (
     0, 1, 2, 3, 7, -1, 10**15, 10**15 + 1, 10**40, 1.5, True, False, None, "", " ", "x", "none",
@@ -56,18 +58,23 @@ def seeds() -> list[str]:
 SEEDS = seeds()
 
 
-def mutated(rng: random.Random) -> bytes:
-    """A description with something wrong, often."""
-    text = rng.choice(SEEDS)
+def mutated(rng: random.Random, texts: Sequence[str] = SEEDS) -> bytes:
+    """One of some texts in YAML with something wrong, often."""
+    text = rng.choice(texts)
     if rng.random() < 0.25:
         return broken(rng, text.encode())
-    tree = yaml.safe_load(text)
+    tree = copy.deepcopy(_tree(text))
     for _ in range(rng.choice((0, 1, 1, 3))):
         grafted(rng, tree)
     for _ in range(rng.choice((0, 1, 5))):
         resized(rng, tree)
     written = json.dumps(tree, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return broken(rng, written) if rng.random() < 0.1 else written
+
+
+@cache
+def _tree(text: str) -> Any:
+    return yaml.safe_load(text)
 
 
 def broken(rng: random.Random, raw: bytes) -> bytes:
@@ -137,8 +144,12 @@ def places(tree: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(branch)
 
 
-def ask_everything(path: str, rng: random.Random) -> bool:
-    """Every account of a description in some format, and one changed; whether it was one at all."""
+def ask(path: str, rng: random.Random, share: float = 0.3) -> bool:
+    """A share of the accounts of a description in some format, and one changed.
+
+    Returns:
+        Whether it was one at all.
+    """
     question = Question(
         ctx=rng.choice((None, 1, 7, 2048, 10**15)),
         batch=rng.choice((1, 3)),
@@ -152,7 +163,7 @@ def ask_everything(path: str, rng: random.Random) -> bool:
     if model is None:
         return False
     layouts = {"shapes": "shapes", "generation": "steps"}
-    for name in (*ACCOUNTS, "shapes", "show", "catalogue"):
+    for name in [name for name in ASKED if rng.random() < share]:
         layout: Any = layouts.get(name, rng.choice(("figures", "figures", "tensors")))
         if layout == "tensors" and name != "params":
             layout = "figures"

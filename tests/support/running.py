@@ -107,8 +107,13 @@ def named(name: str, changes: Sequence[str] = ()) -> Model:
 
 def save(tree: Tree, name: str = "generated.yaml") -> str:
     """A file with this description or, named config.json, this config, the last one's place."""
+    return written(json.dumps(tree).encode(), name)
+
+
+def written(raw: bytes, name: str) -> str:
+    """A file of a name with these bytes, the last one's place."""
     path = _folder() / name
-    path.write_text(json.dumps(tree), "utf-8")
+    path.write_bytes(raw)
     return str(path)
 
 

@@ -41,7 +41,7 @@ class Places:
             is_stated = any(name in get(self.tree, path) for path in _mappings(self.tree))
             return (not is_stated and self._needed(name)) or [self._field(name)]
         values = {path: get(self.tree, path) for path in paths}
-        if len(set(values.values())) > 1:
+        if any(value != values[paths[0]] for value in values.values()):
             listed = ", ".join(f"{'.'.join(path)} = {value}" for path, value in values.items())
             raise OptionError(f"{name} has several values; name one path of {listed}")
         return paths
