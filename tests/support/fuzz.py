@@ -27,6 +27,8 @@ from txcalc.sources import bundled
 from txcalc.workload.question import Question
 
 MEGABYTES = 100
+LARGE = 1000
+"""Characters of a branch that is not grown: a thousand times as many reach any limit of a file."""
 ASKED = (*ACCOUNTS, "shapes", "show", "catalogue")
 
 VALUES: tuple[Any, ...] = (
@@ -126,7 +128,9 @@ def resized(rng: random.Random, tree: Any) -> None:
 
 
 def grow(rng: random.Random, holder: Any, key: Any) -> None:
-    """Many of what there was one of."""
+    """Many of what there was one of, unless that is large already."""
+    if len(json.dumps(holder[key])) > LARGE:
+        return
     times = rng.choice((2, 10, 300, 3000))
     if isinstance(holder[key], list):
         holder[key] = holder[key] * times

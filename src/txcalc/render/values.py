@@ -77,7 +77,12 @@ def _figure(report: Report, address: str) -> Row:
 
 
 def _sizes(shape: Shape) -> Row:
-    return {"value": [size.value for size in shape], "unit": "elements"}
+    """The sides of a shape; where one is no integer, as of experts at times idle, exactly too."""
+    sizes = [raw(size) for size in shape]
+    row = {"value": [size["value"] for size in sizes], "unit": "elements"}
+    if not any("exact" in size for size in sizes):
+        return row
+    return row | {"exact": [size.get("exact", str(size["value"])) for size in sizes]}
 
 
 def _sizes_in_letters(shape: Shape) -> Row:
