@@ -15,6 +15,7 @@ import yaml
 
 import txcalc
 from tests.support.running import run
+from txcalc.report.format import printable
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
@@ -185,11 +186,11 @@ def test_the_action_annotates_files_by_the_names_that_github_has_for_them(
 
     def ask(paths: str) -> tuple[int, list[tuple[str, str]]]:
         code, found = _action(folder, paths, tmp_path / "temp")
-        assert all(message.startswith((f"{name}:", f"./{name}:")) for name, _, message in found)
+        for name, _, message in found:
+            assert message.removeprefix("./").startswith(f"{printable(name)}:")
         return code, [(name, line) for name, line, _ in found]
 
-    shown = odd.replace("\n", "\\n")  # an end of a line would begin a command of its own
-    assert ask(".") == (1, [("two words.md", "1"), (shown, "2")])
+    assert ask(".") == (1, [("two words.md", "1"), (odd, "2")])
     assert ask("holds.md\ntwo words.md\n") == (1, [("two words.md", "1")])
     assert ask("holds.md") == (0, [])
     assert ask("docs/*.md") == (2, [("docs/*.md", "1")])

@@ -176,6 +176,22 @@ def test_github_annotations(tmp_path: Path) -> None:
     assert "%0A" in line
 
 
+def test_an_annotation_names_the_file_as_it_is_called(tmp_path: Path) -> None:
+    _, out, _ = check(tmp_path, STALE, "--format", "github", name="a%\n:b, c\x1b.md")
+    assert out.startswith(f"::error file={tmp_path}/a%25%0A%3Ab%2C c\\u001b.md,line=1::")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [("5%", "0.37%"), ("5.0%", "0.368%"), ("0.5\\%", "0.368%"), ("0.05", "0.003681031852")],
+)
+def test_a_share_is_told_as_it_is_written(tmp_path: Path, number: str, shown: str) -> None:
+    page = f"{number}<!-- txcalc: gpt3 params.embedding / params.total -->\n"
+    _, out, _ = check(tmp_path, page)
+    assert f"is documented, but it is {shown}\n" in out
+    assert shown[:8] in out.splitlines()[3]
+
+
 def test_an_annotation_is_one_line_whatever_its_claim_says(tmp_path: Path) -> None:
     row = '- {id: "a\\r\\nb", source: "100%\\rc", model: toy, claim: params.total, value: 1}'
     _, out, _ = check(tmp_path, f"claims:\n{row}\n", "--format", "github", name="claims.yaml")

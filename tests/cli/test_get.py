@@ -45,6 +45,15 @@ def test_a_decimal_reads_back_as_the_float_of_the_exact_value(model: str, addres
     assert shown == repr(float(value))
 
 
+def test_what_no_float_holds_has_17_digits() -> None:
+    """329,600 parameters over 10^400 - 1, a number whose float is 0."""
+    tiny = f"params.total/{'9' * 400}"
+    assert answer("get", "toy", tiny) == "3.296e-395\n"
+    assert "= 3.296e-395 parameters" in answer("explain", "toy", tiny)
+    swept = answer("sweep", "toy", tiny, "--over", "vocab=1000,1001", "--format", "csv")
+    assert swept.splitlines()[1] == "1000,3.296e-395"
+
+
 def test_half_bytes_are_exact() -> None:
     assert answer("get", "toy", "kvcache.token", "--kv", "int4") == "256\n"
     odd = ("--set", "d_model=1", "--set", "n_heads=1", "--set", "n_layers=1")

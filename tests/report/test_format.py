@@ -68,7 +68,7 @@ def test_flops_and_bytes_have_a_form_beside_their_digits(value: int, unit: str, 
     ("value", "shown"),
     [
         (Fraction(10**96, 7), f"{10**96 // 7:,}.142857"), (Fraction(-(10**96), 7), None),
-        (Fraction(1, 3 * 10**96), "0.0"),
+        (Fraction(1, 3 * 10**96), "3.33333e-97"), (Fraction(-1, 3 * 10**96), None),
     ],
 )  # fmt: skip
 def test_a_fraction_of_any_size_is_shown(value: Fraction, shown: str | None) -> None:

@@ -138,3 +138,12 @@ def test_no_name_is_suggested_that_is_far_from_the_one_given(type_: str, tmp_pat
     ran = ask(GOOD | {"model_type": type_, "architectures": ["Foo"]}, tmp_path)
     assert ran.code == 2
     assert "did you mean" not in ran.err
+
+
+def test_the_folder_that_one_is_in_is_not_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("params", ".").err.startswith("txcalc: config.json: cannot be read")
+    (tmp_path / "config.json").write_text(json.dumps(GOOD))
+    assert get(".", "params.total") == TOTAL

@@ -120,6 +120,29 @@ def test_a_swept_dimension_is_the_same_as_setting_it(
         assert point[address] == str(exact if isinstance(exact, int) else float(exact))
 
 
+WITHOUT_EFFECT = [
+    (("gpt3", "kvcache.token", "--over", "ctx=1,2"), "--over ctx", "kvcache.token does not"),
+    (("gpt3", "flops.total", "--over", "batch=1,2"), "--over batch", "flops.total does not"),
+    (("gpt3", "params.head", "flops.head", "--over", "n_layers=1,2"), "--over n_layers",
+     "params.head and flops.head do not"),
+    (("mamba-130m", "kvcache.total", "--over", "ctx=1,2"), "--over ctx", "kvcache.total does not"),
+    (("kvcache.sequence", "--over", "model=mamba-130m,gpt3", "--over", "ctx=1,2"), "", ""),
+    (("gpt3", "params.head", "params.blocks", "--over", "n_layers=1,2"), "", ""),
+    (("toy", "params.total", "--over", "d_model=128,256", "--set", "d_ff=4*d_model"), "", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "over", "which"), WITHOUT_EFFECT)
+@pytest.mark.parametrize("fmt", ["table", "csv"])
+def test_an_axis_that_changes_nothing_is_named(
+    arguments: tuple[str, ...], over: str, which: str, fmt: str
+) -> None:
+    ran = run("sweep", *arguments, "--format", fmt)
+    assert ("changes nothing here" in ran.err) == bool(over)
+    if over:
+        assert ran.err == f"txcalc: warning: {over} changes nothing here: {which} depend on it\n"
+
+
 def sizes_of(model: Model) -> list[str]:
     """The names that stand for one dimension, wherever it is read."""
     values: dict[str, set[Number]] = {}
@@ -509,7 +532,7 @@ def test_memory_does_not_grow_with_the_points() -> None:
     def peak(*over: str) -> int:
         code = (
             "import resource, sys, os; from txcalc.cli import main\n"
-            "sys.argv = 'txcalc sweep llama-2-7b flops.total --format csv'.split()\n"
+            "sys.argv = 'txcalc sweep llama-2-7b kvcache.total --format csv'.split()\n"
             f"for axis in {over}: sys.argv += ['--over', axis]\n"
             "sys.stdout = open(os.devnull, 'w')\n"
             "try: main()\nexcept SystemExit: pass\n"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from txcalc.accounts import registry
 from txcalc.accounts.options import question, typed
 from txcalc.claims.claim import Claim, Formula, Place, Verdict, unreadable
-from txcalc.claims.written import Written, WrittenError, read_number, towards_zero
+from txcalc.claims.written import Written, WrittenError, in_percent, read_number, towards_zero
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
@@ -142,7 +142,8 @@ def _difference(claim: Claim, written: Written, computed: Quantity) -> str:
         "rounds": "it is", "truncates": "it is", "over": "it is only", "under": "it is as much as",
         "within": f"beyond {claim.tolerance}: it is",
     }[claim.relation]  # fmt: skip
-    text = f"{reads} {decimal(computed.value, places=12)} {computed.unit}".rstrip()
+    shown = in_percent(written, computed.value) or decimal(computed.value, places=12)
+    text = f"{reads} {shown} {computed.unit}".rstrip()
     if computed.unit == "bytes" and computed.value >= 1024:
         text += f" = {binary(computed.value)}"
     return text + _slip(claim, computed)

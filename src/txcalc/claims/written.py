@@ -14,6 +14,8 @@ import msgspec
 
 from txcalc.claims.units import NAMES, scale_of
 from txcalc.errors import TxcalcError
+from txcalc.exact.quantity import Number
+from txcalc.report.format import decimal
 
 MAX_LENGTH = 200
 _UNIT = "|".join(re.escape(name).replace("%", r"\\?%") for name in NAMES)
@@ -116,6 +118,13 @@ def restyled(written: Written, value: Fraction, rounding: Rounding = round) -> s
     fraction = f".{tail:0{len(decimals)}d}" if decimals else ""
     sign = match["sign"] if (match["sign"] in ("-", "−")) == (last < 0) else "-" * (last < 0)
     return f"{sign}{number}{fraction}{power}{unit}"
+
+
+def in_percent(written: Written, value: Number) -> str:
+    """A value in percent, two decimals more than the number that is written so; else nothing."""
+    if not written.text.rstrip().endswith(("%", "％")):
+        return ""
+    return f"{decimal(Fraction(value) * 100, len(str(written.step.denominator)) + 1)}%"
 
 
 def below(value: Fraction) -> int:

@@ -55,8 +55,18 @@ def _failed_usage(error: Any) -> int:
     """A fault of the command line, in one line, as the parser words it."""
     message = error.format_message().rstrip(".")
     asked = getattr(error, "ctx", None)
+    meant = _meant(getattr(error, "option_name", ""), asked)
     hint = f"; see '{asked.command_path} -h'" if asked else ""
-    return _failed(f"{message}{hint}", error.exit_code)
+    return _failed(f"{message}{meant}{hint}", error.exit_code)
+
+
+def _meant(option: str, asked: Any) -> str:
+    """The option whose value stands where an option should: ``--json`` for ``--format json``."""
+    word = option.removeprefix("--")
+    for parameter in asked.command.params if asked else ():
+        if word in getattr(parameter.type, "choices", ()):
+            return f"; did you mean {parameter.opts[0]} {word}?"
+    return ""
 
 
 def _failed(message: str, code: int) -> int:

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from txcalc.claims.claim import Verdict
+from txcalc.claims.written import in_percent
 from txcalc.render.sheet import Column, Sheet
 from txcalc.render.table import WIDTH, capture, drawn, terminal
 from txcalc.render.values import raw
@@ -157,13 +158,14 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 def _annotation(verdict: Verdict) -> str:
     """One line for GitHub, which shows no annotation at ``./page.md``."""
-    file = os.path.normpath(printable(verdict.place.file)).replace(os.sep, "/")
-    file = _escaped(file).replace(":", "%3A").replace(",", "%2C")
+    file = _escaped(os.path.normpath(verdict.place.file).replace(os.sep, "/"))
+    file = printable(file.replace(":", "%3A").replace(",", "%2C"))
     return f"::error file={file},line={verdict.place.line}::{_escaped(failure(verdict))}\n"
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\n", "%0A")
+    """A text as commands of GitHub hold it."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _name(verdict: Verdict) -> str:
@@ -185,6 +187,8 @@ def _computed(verdict: Verdict) -> str:
     if quantity.unit == "bytes":
         return binary(quantity.value)
     value = quantity.value
+    if verdict.written and (share := in_percent(verdict.written, value)):
+        return share
     is_short = -(10**15) < value < 10**15
     return decimal(value) if is_short else f"{float(value):.8g}"
 

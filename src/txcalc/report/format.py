@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from sys import float_info
 
 from txcalc.exact.quantity import Quantity, is_estimate
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z")
+_LARGEST = Fraction(float_info.max)
 COUNTED = ("FLOPs", "MACs")
 """Units that have a readable form beside their digits."""
 
@@ -26,10 +28,12 @@ def cell(quantity: Quantity, *, with_unit: bool = False) -> str:
 
 
 def decimal(value: int | Fraction, places: int = 6) -> str:
-    """An integer with its thousands apart, else at most so many decimals."""
+    """An integer with its thousands apart, else at most so many decimals, or ``3.296e-395``."""
     if isinstance(value, int):
         return f"{value:,}"
     places = places if abs(value) >= Fraction(1, 1000) else 12
+    if 0 < abs(value) * 10**places < 1:
+        return _scientific(value, places // 2)
     whole, _, rest = f"{_rounded(value, places):,f}".partition(".")
     return f"{whole}.{rest.rstrip('0') or '0'}"
 
@@ -77,7 +81,22 @@ def plain(value: int | Fraction, *, as_fraction: bool = False) -> str:
     """One number and nothing else: plain digits, the shortest decimal of its float, or n/d."""
     if isinstance(value, int):
         return str(value)
-    return f"{value.numerator}/{value.denominator}" if as_fraction else repr(float(value))
+    return f"{value.numerator}/{value.denominator}" if as_fraction else shortest(value)
+
+
+def shortest(value: Fraction) -> str:
+    """The shortest decimal of a value's float, or 17 digits of what no float holds."""
+    if abs(value) < _LARGEST and abs(number := float(value)) >= float_info.min:
+        return repr(number)
+    return _scientific(value, 17)
+
+
+def _scientific(value: Fraction, digits: int) -> str:
+    from decimal import Context, Decimal
+
+    context = Context(prec=digits)
+    number = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{number.normalize(context):e}"
 
 
 def _rounded(value: Fraction | int, places: int) -> object:

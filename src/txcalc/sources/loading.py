@@ -62,7 +62,7 @@ def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
             return yaml.decoded(text, "-"), "-", []
         return huggingface.describe(text, "-", name="stdin", type_=type_, strict=strict)
     if os.path.isdir(path):
-        path = os.path.join(path, "config.json")
+        path = os.path.join(path if path != os.curdir else "", "config.json")
     return huggingface.read_config(path, type_=type_, strict=strict)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from txcalc.accounts import registry
 from txcalc.errors import OptionError
-from txcalc.exact.quantity import Quantity, same_structure
+from txcalc.exact.quantity import Letter, Quantity, same_structure, walk
 from txcalc.model.model import Model
 from txcalc.sources import edits
 from txcalc.sources.loading import built
@@ -62,6 +62,15 @@ class Sized:
         ):
             if not same_structure(first, here, self.places):
                 raise OptionError(self._refusal(address, sizes))
+
+    def depends_on(self, name: str) -> bool:
+        """Whether any of the figures is derived from a letter, or from a dimension of that name."""
+        return any(
+            self.places.get(node.path, node.name) == name
+            for figure in self.figures
+            for node in walk(figure)
+            if isinstance(node, Letter)
+        )
 
     def warnings(self, question: Question) -> list[str]:
         """What single answers to another question would warn of.

@@ -76,6 +76,7 @@ class Sweep:
         self._unchecked = self._fixed_points()
         for point in islice(self._unchecked, AT_ONCE):
             self._check(point)
+        self._warnings |= dict.fromkeys(self._without_effect(prefix))
 
     @property
     def warnings(self) -> list[str]:
@@ -154,6 +155,14 @@ class Sweep:
             warnings += derived.warnings(asked)
         self._warnings |= dict.fromkeys(warnings)
         return derived
+
+    def _without_effect(self, prefix: str) -> Iterator[str]:
+        """A warning for each axis that changes no figure of any model."""
+        for axis in self.axes:
+            is_read = any(derived.depends_on(axis.name) for derived in self.derived.values())
+            if axis.name != "model" and not is_read:
+                of = " and ".join(self.addresses) + (" does" if len(self.addresses) == 1 else " do")
+                yield f"{prefix}over {axis.name} changes nothing here: {of} not depend on it"
 
     def _asked(self, letters: Iterable[tuple[str, Value]]) -> Question:
         return msgspec.structs.replace(self._question, **dict(letters))

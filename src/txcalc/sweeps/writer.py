@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from sys import float_info
 from typing import Literal
 
 from txcalc.exact.emit import NAMESPACE, Code, Compiler, variables
 from txcalc.exact.quantity import Number, ratio
-from txcalc.report.format import inert
+from txcalc.report.format import inert, plain, shortest
 from txcalc.sweeps.derived import Sized
 
 Fmt = Literal["csv", "json"]
 Lines = Callable[..., str]
 """Of a line's start, the innermost values, and the outer numbers: as many lines of text."""
+_LARGEST = int(float_info.max)
 
 
 def writer(derived: Sized, names: Sequence[str], addresses: Sequence[str], fmt: Fmt) -> Lines:
@@ -69,9 +71,12 @@ def _cell(code: Code, fmt: Fmt) -> str:
 def _plain(above: Number, below: Number) -> str:
     if type(above) is int and type(below) is int:
         whole, rest = divmod(above, below)
-        return repr(above / below) if rest else str(whole)
+        if not rest:
+            return str(whole)
+        if abs(whole) < _LARGEST and abs(number := above / below) >= float_info.min:
+            return repr(number)
     value = ratio(above, below)
-    return str(value) if isinstance(value, int) else repr(float(value))
+    return str(value) if isinstance(value, int) else shortest(value)
 
 
 def _exactly(above: Number, below: Number) -> str:
@@ -79,4 +84,4 @@ def _exactly(above: Number, below: Number) -> str:
     value = ratio(above, below)
     if isinstance(value, int):
         return str(value)
-    return f'{{"value": {float(value)!r}, "exact": "{value.numerator}/{value.denominator}"}}'
+    return f'{{"value": {shortest(value)}, "exact": "{plain(value, as_fraction=True)}"}}'
