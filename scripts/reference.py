@@ -136,7 +136,8 @@ def _takes(hint: Any) -> str:
             tag = origin.__struct_config__.tag
             return f"`{tag}`" if tag else "described below"
         case origin if isinstance(origin, type) and not get_args(hint):
-            return {"bool": "`true` or `false`", "str": "text"}[origin.__name__]
+            names = {"bool": "`true` or `false`", "str": "text", "int": "a whole number"}
+            return names[origin.__name__]
         case _:
             taken = [_takes(inner) for inner in get_args(hint) if inner is not NoneType]
             return " or ".join(dict.fromkeys(taken))

@@ -136,7 +136,7 @@ class Caches:
     def _check_tokens(self, setting: Setting) -> None:
         """Refuses to divide a cache by tokens among GPUs that do not hold the same one."""
         tp, dcp = self._layout.tp.value, self._layout.dcp.value
-        whole = _kinds(setting.model.rows, mtp=setting.question.mtp)
+        whole = _kinds(setting.model.text_rows, mtp=setting.question.mtp)
         for kind, (_, states) in self._kinds.items():
             for state, of_model in zip(states, whole[kind][1], strict=True):
                 copies = Fraction(tp * state.width.value) / of_model.width.value

@@ -10,15 +10,20 @@ from txcalc.workload.question import Question
 
 
 def report(model: Model, question: Question) -> Report:
-    """``dims.NAME`` where all letters of a name agree, ``dims.PATH`` for each."""
+    """``dims.NAME`` where all letters of a name agree, ``dims.PATH`` for each.
+
+    Beside a text model the letters of towers go by their paths alone.
+    """
     letters = dict(model.dims)
-    for stack in model.stacks.values():
+    towers = (tower.layers for tower in model.towers.values() if tower.layers is not None)
+    for stack in (*model.stacks.values(), *towers):
         for count in stack.counts.values():
             if isinstance(count, Letter):
                 letters[count.path] = count
     by_name: dict[str, list[Letter]] = {}
-    for letter in letters.values():
-        by_name.setdefault(letter.name, []).append(letter)
+    for path, letter in letters.items():
+        if not (model.stacks and path.startswith("towers.")):
+            by_name.setdefault(letter.name, []).append(letter)
     agreed: Figures = {
         f"dims.{name}": same[0] for name, same in by_name.items() if len(set(same)) == 1
     }

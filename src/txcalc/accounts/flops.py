@@ -72,7 +72,7 @@ def _figures(setting: Setting, workload: Workload) -> tuple[Figures, str]:
     model = setting.model
     per_mac = per_multiply_add(macs=setting.question.macs, phase=workload.phase)
     passes = setting.passes(workload)
-    costs = leaves(model.rows, lambda row: cost(row, passes[row.given], per_mac))
+    costs = leaves(model.text_rows, lambda row: cost(row, passes[row.given], per_mac))
     figures = fold("flops", model, costs, run, _BESIDE, per_mac.unit)
     for kind in model.layers:
         figures |= _by_kind(kind, costs.get(f"block.{kind.name}", {}), figures, per_mac.unit)

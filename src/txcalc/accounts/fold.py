@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from txcalc.exact.quantity import Quantity, product, total
 from txcalc.model.model import Layers, Model, Row
-from txcalc.model.rows import Op, Scan, State, Weight
+from txcalc.model.rows import Op, Role, Scan, State, Weight
 from txcalc.report import address
 from txcalc.report.report import Figures
 from txcalc.workload.passes import Pass
@@ -34,6 +34,10 @@ def once(of: Callable[[Model], T]) -> Callable[[Model], T]:
         return answer
 
     return kept
+
+
+SIDES: tuple[Role, ...] = ("tower", "projector")
+"""What stands beside the text model."""
 
 
 def flops(row: Row, given: Pass, per_mac: Quantity) -> Quantity | None:
@@ -83,6 +87,28 @@ def fold(
     figures[f"{account}.blocks"] = over_all(model, each, times, unit)
     whole = (figures[f"{account}.{component}"] for component in ("blocks", *beside))
     figures[f"{account}.total"] = total(whole, unit)
+    return figures
+
+
+def of_towers(account: str, model: Model, costs: Leaves, times: Times, unit: str) -> Figures:
+    """``ACCOUNT.tower`` and ``ACCOUNT.projector``, each with what stands below it by name."""
+    kinds = {row.component: row.layers for row in model.rows if row.layers}
+    figures: Figures = {}
+    for role in SIDES:
+        sides = []
+        for name in model.towers:
+            at = f"{role}.{name}"
+            components = [part for part in costs if address.is_below(part, at)]
+            for part in components:
+                figures |= tree(f"{account}.{part}", costs[part], unit)
+            of_side = [
+                product(times(kinds[part]), whole) if part in kinds else whole
+                for part in components
+                for whole in (figures[f"{account}.{part}"],)
+            ]
+            figures[f"{account}.{at}"] = total(of_side, unit)
+            sides.append(figures[f"{account}.{at}"])
+        figures[f"{account}.{role}"] = total(sides, unit)
     return figures
 
 

@@ -162,7 +162,7 @@ def _merged(model: Model, kind: Layers) -> list[Row]:
     """One row for all that multiply the same tokens, since every step asks for their sum alone."""
     alike: dict[object, list[Row]] = {}
     rest = []
-    for row in model.rows:
+    for row in model.text_rows:
         if row.layers is not kind:
             continue
         match row.declared:

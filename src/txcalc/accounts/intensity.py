@@ -96,7 +96,7 @@ def _phase(setting: Setting, workload: Workload) -> tuple[Figures, Figures]:
 
 def _by_component(setting: Setting, workload: Workload) -> dict[str, dict[str, Quantity]]:
     """What one layer of each kind, and each component beside them, computes and moves."""
-    rows, question, passes = setting.model.rows, setting.question, setting.passes(workload)
+    rows, question, passes = setting.model.text_rows, setting.question, setting.passes(workload)
     per_mac = per_multiply_add(macs=False, phase=workload.phase)
 
     given = [(row, passes[row.given]) for row in rows]

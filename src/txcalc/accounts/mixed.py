@@ -47,7 +47,7 @@ class Mixed:
         some = every if layers is None else every[layers.start : layers.stop]
         self._formats = {
             row.address: tuple(self._of_row(row, weight, some, shape))
-            for row in model.rows
+            for row in model.text_rows
             if isinstance(weight := row.declared, Weight)
         }
 

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import (
+    SIDES,
     Leaves,
     fold,
     layer_notes,
     leaves,
+    of_towers,
     of_which,
     once,
     over_all,
@@ -40,47 +42,72 @@ _BLOCK = ("", *(f".{role}{kind}" for role in SUB_LAYERS for kind in ("", ".matmu
 _BESIDE = ("embedding", "final_norm", "head", "tensors")
 _TOPS = ("blocks", "final_norm", "head", "tensors", "total", "active", "buffers", "mtp")
 _IF_ANY = ("params.tensors", "params.mtp")
+_BESIDE_TEXT = ("params.whole", "params.tower", "params.projector")
+WHOLE = "whole = the text model, which is the total, with its towers and projectors"
 
 
 def report(model: Model, question: Question) -> Report:
     """Parameters of embeddings, blocks, final norm and head; leaves are rows, the rest sums."""
     active = _active(model)
     figures, refused = _figures(model, active), {}
+    if why := _unknown(model):
+        refused = dict.fromkeys(_BESIDE_TEXT, why)
+        figures = {name: figure for name, figure in figures.items() if name not in refused}
     for kind in model.layers:
         if isinstance(kind.block.ffn, Mixture) and kind.block.ffn.top_k is None:
             del figures[ACTIVE]
             why = f"its block {kind.name!r} does not say how many experts a token uses"
-            refused = {ACTIVE: why}
+            refused |= {ACTIVE: why}
             break
     shown = [
         *(name for name in figures if name.startswith("params.embedding")),
         *shown_blocks("params", _BLOCK, figures, model),
         *(a for name in _TOPS if (a := f"params.{name}") in figures and _is_shown(a, figures)),
     ]
+    beside = _shown_towers(model, figures)
     return Report(
         title="parameters",
         figures=figures,
         tensors=tensors(model),
-        shown=shown,
+        shown=[*(shown if model.stacks else []), *beside],
         beneath={f"params.block.{k.name}.active": active[f"block.{k.name}"] for k in model.layers},
         shares=shares(figures, "params", shown, model, stored),
         labels=of_which(shown),
         notes=layer_notes("params", model),
         refused=refused,
-        assumptions=[_positions(model)],
-        conventions=CONVENTIONS,
+        assumptions=_positions(model),
+        conventions=[*CONVENTIONS, *([WHOLE] if beside else [])],
     )
 
 
-def _positions(model: Model) -> str:
+def _unknown(model: Model) -> str:
+    """Why the whole model is not known, where it is not."""
+    if model.left_out is not None:
+        return model.left_out
+    return "only its text model is described" if model.scope == "text" and not model.towers else ""
+
+
+def _shown_towers(model: Model, figures: Figures) -> list[str]:
+    """Each tower and projector, and the whole."""
+    sides = [f"params.{side}.{name}" for side in SIDES for name in model.towers]
+    if model.sound_rows:
+        sides = ["params.tower.audio", "params.text"]
+    if not sides:
+        return []
+    tops = [*sides, *(_BESIDE_TEXT[1:] if len(model.towers) > 1 else ()), _BESIDE_TEXT[0]]
+    return [name for name in tops if name in figures and figures[name].value]
+
+
+def _positions(model: Model) -> list[str]:
     """The kind of positions of each stack; only some kinds have parameters of their own."""
     kinds = {
         stack: "unstated" if how is None else str(how.__struct_config__.tag)
         for stack, how in ((name, stack.positions) for name, stack in model.stacks.items())
     }
     if len(set(kinds.values())) == 1:
-        return f"positions: {next(iter(kinds.values()))}"
-    return "positions: " + ", ".join(f"{kind} ({stack})" for stack, kind in kinds.items())
+        return [f"positions: {next(iter(kinds.values()))}"]
+    listed = ", ".join(f"{kind} ({stack})" for stack, kind in kinds.items())
+    return [f"positions: {listed}"] if kinds else []
 
 
 def _is_shown(address: str, figures: Figures) -> bool:
@@ -99,7 +126,7 @@ def tensors(model: Model) -> dict[str, Held]:
 def by_role(model: Model) -> dict[Role, Quantity]:
     """Parameters of all layers, and beside them, by what they serve: their sum is the total."""
     roles: dict[Role, list[Quantity]] = {}
-    for row in model.rows:
+    for row in model.text_rows or model.rows:
         if isinstance(row.declared, Weight) and row.component != "mtp":
             times = row.layers.sets if row.layers else row.times
             roles.setdefault(row.role, []).append(product(times, row.declared.stored))
@@ -108,8 +135,9 @@ def by_role(model: Model) -> dict[Role, Quantity]:
 
 @once
 def totals(model: Model) -> Mapping[str, Quantity]:
-    """The tree of rows up to ``params.total``."""
-    return fold("params", model, _stored(model), stored, _BESIDE, UNIT)
+    """The tree of rows up to ``params.total`` and ``params.whole``."""
+    figures = fold("params", model, _stored(model), stored, _BESIDE, UNIT)
+    return figures | _beside(model, figures["params.total"])
 
 
 @once
@@ -125,10 +153,34 @@ def _figures(model: Model, active: Mapping[str, Quantity]) -> Figures:
     for kind in model.layers:
         figures |= _by_kind(kind, figures)
     figures[ACTIVE] = over_all(model, active, stored, UNIT)
-    buffered = sums(((row, _buffered(row)) for row in model.rows), UNIT)
+    buffered = sums(((row, _buffered(row)) for row in model.text_rows), UNIT)
     figures["params.buffers"] = over_all(model, buffered, stored, UNIT)
     figures["params.mtp"] = _mtp(model, figures)
     return figures
+
+
+def _beside(model: Model, total_: Quantity) -> Figures:
+    """The towers and projectors beside the text model, and all together.
+
+    An encoder of sound is a tower, but stands in the total as well: its decoder is half of a pair.
+    """
+    figures = of_towers("params", model, _stored(model), stored, UNIT)
+    figures["params.whole"] = total((total_, *(figures[f"params.{side}"] for side in SIDES)), UNIT)
+    figures["params.text"] = total_
+    if model.sound_rows:
+        own = sums(((row, _held(row)) for row in model.sound_rows), UNIT)
+        figures["params.tower"] = figures["params.tower.audio"] = over_all(model, own, stored, UNIT)
+        sound = {row.address for row in model.sound_rows}
+        text = (row for row in model.text_rows if row.address not in sound)
+        rest = sums(((row, _counted(row)) for row in text), UNIT)
+        figures["params.text"] = over_all(model, rest, stored, UNIT)
+    if not model.stacks:
+        figures["params.total"] = figures[ACTIVE] = figures["params.whole"]
+    return figures
+
+
+def _counted(row: Row) -> Quantity | None:
+    return None if row.component == "mtp" else _held(row)
 
 
 def _held(row: Row) -> Quantity | None:
@@ -150,7 +202,7 @@ def _used(row: Row) -> Quantity | None:
 
 def _active(model: Model) -> dict[str, Quantity]:
     """Parameters that one token uses of each component."""
-    return sums(((row, _used(row)) for row in model.rows), UNIT)
+    return sums(((row, _used(row)) for row in model.text_rows), UNIT)
 
 
 def _mtp(model: Model, figures: Figures) -> Quantity:

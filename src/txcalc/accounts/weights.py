@@ -6,6 +6,7 @@ from typing import get_args
 
 from txcalc.accounts import params
 from txcalc.accounts.account import Account
+from txcalc.accounts.fold import SIDES
 from txcalc.accounts.storage import Storage
 from txcalc.exact.quantity import Quantity, const, product, total
 from txcalc.model.model import Model, Row
@@ -17,6 +18,10 @@ from txcalc.workload.question import Question
 
 SCHEME_OF = {"fp8": "fp8-channel", "int8": "int8-channel", "int4": "awq-g128"}
 """Flat formats narrower than those of tables, and a scheme that leaves tables alone."""
+
+
+_BESIDE = [f"weights.{side}" for side in SIDES]
+"""What stands beside a text model, outside of the sum."""
 
 
 def report(model: Model, question: Question) -> Report:
@@ -50,7 +55,8 @@ def _whole(model: Model, storage: Storage, by_role: Figures) -> Quantity:
     """Bytes of all weights; in one flat number their count times its size."""
     if storage.is_flat:
         return product(params.totals(model)["params.total"], storage.number)
-    return total(by_role.values(), "bytes")
+    own = (name for name in by_role if not model.stacks or name not in _BESIDE)
+    return total((by_role[name] for name in own), "bytes")
 
 
 def _by_role(model: Model, storage: Storage) -> Figures:

@@ -137,10 +137,15 @@ class Params(Answer):
     """Parameters: ``total``, and its parts; ``active`` is what a token uses of it.
 
     ``buffers`` (persistent tensors that are no parameters) and ``mtp`` (multi-token-prediction
-    modules) are outside the total.
+    modules) are outside the total.  The ``whole`` is the ``text`` model with each ``tower`` and
+    ``projector`` beside it.
     """
 
     total: Number
+    whole: Number
+    text: Number
+    tower: Number | Figures
+    projector: Number | Figures
     active: Number
     buffers: Number
     mtp: Number | Figures
@@ -181,7 +186,10 @@ class Kvcache(Answer):
 
 
 class Weights(Answer):
-    """``bytes`` of the weights, mean ``bits`` of a parameter, and the bytes of each role."""
+    """``bytes`` of the weights, mean ``bits`` of a parameter, and the bytes of each role.
+
+    What stands beside a text model, ``tower`` and ``projector``, is outside of ``bytes``.
+    """
 
     bytes: Number
     bits: Number
@@ -194,6 +202,8 @@ class Weights(Answer):
     shared: Number
     router: Number
     norms: Number
+    tower: Number
+    projector: Number
     residual: Number
     tensors: Number
     head: Number

@@ -35,7 +35,7 @@ def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
         OptionError: stages that are not those of the model, or whole experts of none.
     """
     layout.check()
-    if layout.ep and not any(row.role == "experts" for row in model.rows):
+    if layout.ep and not any(row.role == "experts" for row in model.text_rows):
         raise OptionError(f"{model.name} has no routed experts: --ep means nothing")
     blocks = {name: _block(model, name, block, layout) for name, block in model.blocks.items()}
     stacks = {name: _stack(stack, layout) for name, stack in model.stacks.items()}
@@ -45,15 +45,14 @@ def gpu(model: Model, layout: Layout, stage: int = 0) -> Model:
     head = model.head
     if head is not None and head.n_outputs is not None:
         head = msgspec.structs.replace(head, n_outputs=_padded(head.n_outputs, layout))
-    return msgspec.structs.replace(
-        model, blocks=blocks, stacks=stacks, head=head, vocab=_padded(model.vocab, layout)
-    )
+    vocab = None if model.vocab is None else _padded(model.vocab, layout)
+    return msgspec.structs.replace(model, blocks=blocks, stacks=stacks, head=head, vocab=vocab)
 
 
 def held(model: Model, layout: Layout, stage: int = 0) -> Iterator[Row]:
     """The rows that a GPU of a stage holds: of :func:`gpu`, what :class:`Stage` says of them."""
     own = Stage(model, layout, stage) if layout.pp.value > 1 else None
-    for row in gpu(model, layout, stage).rows:
+    for row in gpu(model, layout, stage).text_rows:
         if own is None or own.holds(row):
             yield _whole_experts(row, layout)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Literal
@@ -13,10 +13,12 @@ from txcalc.exact.quantity import ONE, Letter, Quantity, product
 from txcalc.model.parts.tensor import Tensor
 from txcalc.model.rows import Declared, Op, Role, Scan, State, Weight, linear
 from txcalc.model.structure import SUB_LAYERS, Block, Embedding, Head, Module, Stack, table
+from txcalc.model.tower import Side, Tower
 
-Given = Literal["encoder", "decoder", "every", "main", "head", "none"]
+Given = Literal["encoder", "decoder", "every", "main", "head", "none"] | str
 """What a row works on in a pass: the tokens of a stack, of every stack, of the decoder (or of an
-encoder alone), the positions whose logits are wanted, or nothing."""
+encoder alone), the positions whose logits are wanted, nothing, or of a tower or a projector what
+its component is called: ``tower.vision``."""
 
 _SLOTS: tuple[Role, ...] = (*SUB_LAYERS, "norms", "residual", "tensors")
 _ROLES: dict[str, Role] = {
@@ -48,7 +50,9 @@ class Row(msgspec.Struct, frozen=True):
     """One row of the inventory: where it stands, what it serves, and how many layers have it.
 
     ``component`` is ``embedding``, ``block.NAME``, ``final_norm``, ``head``, ``tensors`` or
-    ``mtp``; ``layers`` is None outside of blocks, ``times`` how often a module is stored.
+    ``mtp``; of a tower and a projector each of these stands behind ``tower.NAME`` and
+    ``projector.NAME``.  ``layers`` is None outside of blocks, ``times`` how often a module is
+    stored.
     """
 
     component: str
@@ -75,12 +79,14 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A decoder, an encoder or both, over one vocabulary; ``dims`` are its letters by path.
 
     A checkpoint is ``stored`` in formats other than one flat number, as ``--weights`` takes them.
+    Beside the text model stand ``towers``, or what describes them is ``left_out``; of a model
+    without a text model they are all there is, and ``d_model`` is the first one's.
     """
 
     name: str
     source: str
     d_model: Letter
-    vocab: Letter
+    vocab: Letter | None
     context: Letter | None
     blocks: Mapping[str, Block]
     stacks: Mapping[str, Stack]
@@ -89,7 +95,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     embedding: Embedding | None = None
     tensors: Mapping[str, Tensor] = {}
     mtp: Module | None = None
+    towers: Mapping[str, Tower] = {}
     scope: Literal["model", "text"] = "model"
+    left_out: str | None = None
     stored: str | None = None
     notes: list[str] = []
     warnings: list[str] = []
@@ -126,7 +134,20 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every weight, product without a weight and state: the one walk over a model."""
-        return tuple(self._walk())
+        return (*self.text_rows, *self._of_towers())
+
+    @cached_property
+    def text_rows(self) -> tuple[Row, ...]:
+        """Those of the text model, without towers and projectors."""
+        return tuple(self._walk()) if self.stacks else ()
+
+    @cached_property
+    def sound_rows(self) -> tuple[Row, ...]:
+        """Those of an encoder of sound that a decoder of text attends to, as Whisper's."""
+        encoder = self.stacks.get("encoder")
+        if encoder is None or encoder.reads == "text":
+            return ()
+        return tuple(row for row in self.text_rows if not self.has_decoder or _is_encoders(row))
 
     def width_of(self, stack: str) -> Letter:
         """Channels of the residual stream of one of the stacks."""
@@ -134,20 +155,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.d_model if own is None else own
 
     def _layers(self, name: str, count: Quantity, stack: Literal["encoder", "decoder"]) -> Layers:
-        block, d_model = self.blocks[name], self.width_of(stack)
-        run = count if block.loops is None else product(count, block.loops)
-        return Layers(
-            name=name,
-            block=block,
-            stack=stack,
-            d_model=d_model,
-            count=run,
-            sets=ONE if block.shared and count.value else count,
-            states=count if block.loop_state == "last" else run,
-            weights=block.weights(d_model, self.width_of("encoder")),
-            operations=block.operations(d_model),
-            state=block.state(d_model),
-        )
+        widths = self.width_of(stack), self.width_of("encoder")
+        return _layers(name, self.blocks[name], count, stack, *widths)
 
     def _walk(self) -> Iterator[Row]:
         yield from _beside("embedding", "every", self._tables())
@@ -155,7 +164,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             yield from _of_layers(kind)
         ends = {name: stack.end(self.width_of(name)) for name, stack in self.stacks.items()}
         yield from _beside("final_norm", "main", _of_stacks(ends))
-        if self.head is not None:
+        if self.head is not None and self.vocab is not None:
             rows = self.head.weights(self.d_model, self._width, self.vocab)
             yield from _beside("head", "head", {row.name: row for row in rows})
         free = {name: tensor.weight(name) for name, tensor in self.tensors.items()}
@@ -176,7 +185,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 for name, stack in self.stacks.items()
             }
         )
-        if all(stack.vocab is None for stack in self.stacks.values()):
+        if self.vocab is not None and all(s.vocab is None for s in self.stacks.values()):
             rows = {"tokens": table("tokens", self.vocab, self._width), **rows}
         if self.embedding is None:
             return rows
@@ -197,12 +206,82 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             yield from _beside("mtp", "none", of_block, self.mtp.n_modules)
         yield from _beside("mtp", "none", own, self.mtp.n_modules)
 
+    def _of_towers(self) -> Iterator[Row]:
+        for name, tower in self.towers.items():
+            for conv, each in tower.stem.items():
+                at = f"tower.{name}"
+                yield from _beside_tower(at, "stem", "tower", each.weights(conv), f"{at}.{conv}")
+            yield from _of_side(tower, "tower", f"tower.{name}")
+            if tower.pooler is not None:
+                at = f"tower.{name}.pooler"
+                yield from _of_side(tower.pooler, "tower", at, tower.d_model)
+            if tower.projector is not None:
+                at = f"projector.{name}"
+                yield from _of_side(tower.projector, "projector", at, tower.d_model)
+
+
+def _layers(
+    name: str,
+    block: Block,
+    count: Quantity,
+    stack: Literal["encoder", "decoder"],
+    d_model: Letter,
+    source: Letter | None,
+) -> Layers:
+    """The layers of one block, whose cross-attention reads a stream ``source`` wide."""
+    run = count if block.loops is None else product(count, block.loops)
+    return Layers(
+        name=name,
+        block=block,
+        stack=stack,
+        d_model=d_model,
+        count=run,
+        sets=ONE if block.shared and count.value else count,
+        states=count if block.loop_state == "last" else run,
+        weights=block.weights(d_model, source),
+        operations=block.operations(d_model),
+        state=block.state(d_model),
+    )
+
+
+def _of_side(
+    side: Side, role: Literal["tower", "projector"], at: str, source: Letter | None = None
+) -> Iterator[Row]:
+    """The rows of a tower or of a projector, which keep no state."""
+    stack = side.layers
+    yield from _beside_tower(at, "embedding", role, side.before())
+    if stack is not None and side.d_model is not None:
+        for block, count in stack.counts.items():
+            kind = _layers(block, side.blocks[block], count, "encoder", side.d_model, source)
+            rows: tuple[Mapping[str, Declared], ...] = (kind.weights, kind.operations)
+            for row, declared in chain.from_iterable(each.items() for each in rows):
+                yield Row(f"{at}.block.{block}", row, role, at, declared, kind)
+        yield from _beside_tower(at, "final_norm", role, stack.end(side.d_model).values())
+    tensors = (tensor.weight(n) for n, tensor in side.tensors.items())
+    yield from _beside_tower(at, "tensors", role, tensors)
+
+
+def _beside_tower(
+    at: str, component: str, role: Role, rows: Iterable[Weight], given: Given = ""
+) -> Iterator[Row]:
+    for row in rows:
+        own: Role = "buffers" if row.use == "buffer" else role
+        yield Row(f"{at}.{component}", row.name, own, given or at, row)
+
 
 def _of_layers(kind: Layers) -> Iterator[Row]:
     component = f"block.{kind.name}"
     rows: tuple[Mapping[str, Declared], ...] = (kind.weights, kind.operations, kind.state)
     for name, row in chain.from_iterable(declared.items() for declared in rows):
         yield Row(component, name, _role(row, name.partition(".")[0]), kind.stack, row, kind)
+
+
+def _is_encoders(row: Row) -> bool:
+    """Whether a row belongs to the encoder of a pair, and to nothing else."""
+    if row.layers is not None:
+        return row.layers.stack == "encoder"
+    is_stem = row.component == "tensors" and getattr(row.declared, "stream", "") == "source"
+    return is_stem or row.name.endswith(".encoder")
 
 
 def _beside(

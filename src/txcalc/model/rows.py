@@ -16,7 +16,7 @@ Use = Literal["matmul", "bias", "norm", "lookup", "elementwise", "buffer"]
 
 Role = Literal[
     "embedding", "head", "norms", "attention", "ssm", "cross_attention", "ffn", "experts",
-    "shared", "router", "residual", "tensors", "mtp", "buffers",
+    "shared", "router", "residual", "tensors", "mtp", "buffers", "tower", "projector",
 ]  # fmt: skip
 """What a row serves: formats, layouts and reports choose rows by it."""
 

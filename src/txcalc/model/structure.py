@@ -134,8 +134,8 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     What its layers share belongs to it: positions, token types, the norm of the embeddings and
     the norm after the last layer.  A stack with a ``vocab`` has a token table of its own; an
-    encoder may be narrower or wider than the decoder, by a ``d_model`` of its own, and may pad
-    every input to one ``length``.
+    encoder may be narrower or wider than the decoder, by a ``d_model`` of its own, may pad every
+    input to one ``length``, and may be a tower that ``reads`` sound.
     """
 
     count: Annotated[Letter, dim("layers of the stack")]
@@ -147,6 +147,7 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     d_model: Annotated[Letter | None, dim("width of the stack's own residual stream")] = None
     length: Annotated[Letter | None, dim("tokens that every input is padded to")] = None
     token_types: Annotated[Letter | None, dim("rows of the token type table")] = None
+    reads: Literal["text", "sound"] = "text"
     embedding_norm: Norm = "none"
     final_norm: Norm = "none"
 

@@ -87,7 +87,8 @@ def _of_repository(repository: str) -> str:
 def _kinds(name: str, wanted: Sequence[str]) -> set[str]:
     """The kinds of parts of a bundled model, if any kind is wanted."""
     from txcalc.sources import yaml
-    from txcalc.sources.description import KINDS, kinds_in
+    from txcalc.sources.description import kinds_in
+    from txcalc.sources.pieces import KINDS
 
     if not any(tag in wanted for kinds in KINDS.values() for tag in kinds):
         return set()

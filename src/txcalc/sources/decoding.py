@@ -27,6 +27,7 @@ class Decoder:
 
     def __init__(self, file: str) -> None:
         self._file = file
+        self._base = ""
         self.dims: dict[str, Letter] = {}
 
     def decode(self, tree: Any, kind: type[T], path: str) -> T:
@@ -64,9 +65,10 @@ class Decoder:
                 self.dims[value.path] = value
 
     def size(self, size: Any, path: str, scope: str) -> Quantity:
-        """A number, the letter that a name means at the top level or below ``scope``, or a product.
+        """A number, the letter that a name or a whole path means, or a product.
 
-        ``2*d_model`` is a product of such, at least one of them a letter.
+        A name is that of a letter at the base (the top level, or a tower) or anywhere below
+        ``scope``.  ``2*d_model`` is a product of such, at least one of them a letter.
         """
         if isinstance(size, int):
             return const(self.checked(lambda: _letter(Letter, size), path).value)
@@ -77,12 +79,17 @@ class Decoder:
             whole = product(*(self.size(_factor(text), path, scope) for text in factors))
             self.checked(lambda: _letter(Letter, whole.value), path)
             return whole
-        places = [p for p in self.dims if "." not in p or (scope and p.startswith(scope))]
+        if "." in str(size) and size in self.dims:
+            return self.dims[size]
+        places = [p for p in self.dims if self._is_at_base(p) or (scope and p.startswith(scope))]
         letters = [letter for p in places if (letter := self.dims[p]).name == size]
         if len({letter.value for letter in letters}) != 1:
             known = sorted({self.dims[place].name for place in places})
             self.refuse(path, f"{size!r} names no one dimension here{nearest(str(size), known)}")
         return letters[0]
+
+    def _is_at_base(self, path: str) -> bool:
+        return path.startswith(self._base) and "." not in path[len(self._base) :]
 
     def checked(self, make: Callable[[], P], path: str) -> P:
         """What ``make`` returns; its ValueError becomes an error with a path."""

@@ -1,48 +1,22 @@
 """From the tree of a YAML description to a :class:`~txcalc.model.model.Model`."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from txcalc.errors import OptionError, nearest
-from txcalc.exact.quantity import LARGEST, Letter, product
+from txcalc.exact.quantity import Letter
 from txcalc.model.model import Model
-from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
 from txcalc.model.parts.base import Part, dim
-from txcalc.model.parts.ffn import Mixture
-from txcalc.model.parts.tensor import Tensor
-from txcalc.model.structure import (
-    COMPONENTS,
-    SUB_LAYERS,
-    Arrangement,
-    Block,
-    Embedding,
-    Head,
-    Module,
-    Stack,
-)
-from txcalc.sources.decoding import Decoder, T
+from txcalc.model.structure import Block, Embedding, Head, Stack
+from txcalc.sources.decoding import T
+from txcalc.sources.pieces import KINDS
+from txcalc.sources.sides import Sides
 from txcalc.workload.chosen import chosen_weights
 
-MOSTKINDS = 1000
-"""Kinds of blocks, or tensors in one place, that a description may list."""
-MOST_DIMS = 8
 LONGEST_NAME = 300
 """Characters of a model's name, which stands above every column."""
-MOST_ELEMENTS = LARGEST**3
-"""Elements of all copies: a matrix of the largest sizes, as often as there is a size."""
 STACKS = {"encoder": "encoder", "layers": "decoder"}
-KINDS: dict[str, dict[str, type[Part]]] = {
-    role: {str(kind.__struct_config__.tag): kind for kind in get_args(union)}
-    for role, union in {
-        "attention": Attention,
-        "ssm": Ssm,
-        "cross_attention": CrossAttention,
-        "ffn": Ffn,
-        "positions": Positions,
-    }.items()
-}
-"""The class of each kind of part, by the field that holds it."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,9 +24,9 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     name: str
     source: str
-    d_model: Annotated[Letter, dim("width of the residual stream")]
-    vocab: Annotated[Letter, dim("rows of the token table")]
-    blocks: dict[str, Any]
+    d_model: Annotated[Letter | None, dim("width of the residual stream")] = None
+    vocab: Annotated[Letter | None, dim("rows of the token table")] = None
+    blocks: dict[str, Any] = {}
     context: Annotated[Letter | None, dim("the model's own longest context")] = None
     parts: dict[str, Any] = {}
     layers: dict[str, Any] | None = None
@@ -61,7 +35,9 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     head: dict[str, Any] | None = None
     tensors: dict[str, Any] = {}
     mtp: dict[str, Any] | None = None
+    towers: dict[str, Any] = {}
     scope: Literal["model", "text"] = "model"
+    left_out: str | None = None
     stored: str | None = None
     notes: list[str] = []
 
@@ -97,55 +73,72 @@ def _fields(tree: Any, *path: str) -> dict[str, Any]:
     return tree if isinstance(tree, dict) else {}
 
 
-class _Builder(Decoder):
-    """Decodes piece by piece."""
+class _Builder(Sides):
+    """Decodes the whole."""
 
     def model(self, tree: Any) -> Model:
         """The whole model."""
         top = self.decode(tree, Description, "")
-        self._top = top
-        self._width = top.d_model
-        self._shared: dict[tuple[str, str], tuple[Part, Letter]] = {}
-        stacks = {
-            name: self._stack(raw, field)
-            for field, name in STACKS.items()
-            if (raw := getattr(top, field)) is not None
-        }
-        for field, text in (("name", top.name), ("source", top.source)):
-            if not text.isprintable():
-                self.refuse(field, "it has characters that cannot be printed")
-        if len(top.name) > LONGEST_NAME:
-            self.refuse("name", f"{len(top.name):,} characters; at most {LONGEST_NAME}")
-        if not stacks:
-            self.refuse("", "neither layers (a decoder) nor encoder is described")
-        for field in ("d_model", "length") if len(stacks) < 2 else ():
-            if any(getattr(stack, field) for stack in stacks.values()):
-                self.refuse(f"encoder.{field}", f"only an encoder beside a decoder has a {field}")
-        blocks = {}
-        for name, raw in self._few(top.blocks, "blocks").items():
-            encoder = stacks.get("encoder")
-            own = encoder.d_model if encoder is not None and name in encoder.counts else None
-            self._width = own or top.d_model
-            blocks[name] = self._block(name, raw)
-        self._check_parts_used()
-        self._check_blocks(blocks, stacks)
+        self._parts = top.parts
+        self._check_texts(top)
+        if top.layers is None and top.encoder is None and not top.towers:
+            self.refuse("", "neither layers (a decoder) nor encoder nor towers are described")
+        stacks, blocks = self._text(top)
+        towers = self.towers(top.towers)
+        self.check_parts_used()
+        d_model = top.d_model or next(t.d_model for t in towers.values() if t.d_model is not None)
         return Model(
             name=top.name,
             source=top.source,
-            d_model=top.d_model,
+            d_model=d_model,
             vocab=top.vocab,
             context=top.context,
             blocks=blocks,
             stacks=stacks,
             embedding=self._optional(top.embedding, Embedding, "embedding"),
             head=self._optional(top.head, Head, "head"),
-            tensors=self._tensors(top.tensors, "tensors", ""),
-            mtp=None if top.mtp is None else self._module(top.mtp, blocks),
+            tensors=self.tensors(top.tensors, "tensors", ""),
+            mtp=None if top.mtp is None else self.module(top.mtp, blocks),
+            towers=towers,
             scope=top.scope,
+            left_out=top.left_out,
             stored=self._stored(top.stored),
             notes=top.notes,
             dims=self.dims,
         )
+
+    def _text(self, top: Description) -> tuple[dict[str, Stack], dict[str, Block]]:
+        """The stacks of the text model and their blocks; of towers alone there are none."""
+        raws = {field: raw for field in STACKS if (raw := getattr(top, field)) is not None}
+        if not raws:
+            for field in ("blocks", "head", "embedding", "mtp", "tensors", "vocab", "d_model"):
+                if getattr(top, field):
+                    self.refuse(field, "it belongs to a text model, but no stack is described")
+            return {}, {}
+        for field in ("d_model", "vocab", "blocks"):
+            if not getattr(top, field):
+                needed = "a mapping" if field == "blocks" else "a whole number"
+                self.refuse(field, f"missing, but {needed} is needed")
+        self.width = top.d_model
+        stacks = {STACKS[field]: self.stack(raw, field) for field, raw in raws.items()}
+        for field in ("d_model", "length") if len(stacks) < 2 else ():
+            if any(getattr(stack, field) for stack in stacks.values()):
+                self.refuse(f"encoder.{field}", f"only an encoder beside a decoder has a {field}")
+        blocks = {}
+        for name, raw in self.few(top.blocks, "blocks").items():
+            encoder = stacks.get("encoder")
+            own = encoder.d_model if encoder is not None and name in encoder.counts else None
+            self.width = own or top.d_model
+            blocks[name] = self.block(name, raw, f"blocks.{name}")
+        self._check_blocks(blocks, stacks)
+        return stacks, blocks
+
+    def _check_texts(self, top: Description) -> None:
+        for field, text in (("name", top.name), ("source", top.source)):
+            if not text.isprintable():
+                self.refuse(field, "it has characters that cannot be printed")
+        if len(top.name) > LONGEST_NAME:
+            self.refuse("name", f"{len(top.name):,} characters; at most {LONGEST_NAME}")
 
     def _stored(self, text: str | None) -> str | None:
         """The format of a checkpoint, as ``--weights`` takes it."""
@@ -157,122 +150,6 @@ class _Builder(Decoder):
 
     def _optional(self, raw: Any, kind: type[T], path: str) -> T | None:
         return None if raw is None else self.decode(raw, kind, path)
-
-    def _block(self, name: str, raw: Any) -> Block:
-        path = f"blocks.{name}"
-        self._check_name(name, path)
-        fields = dict(self.mapping(raw, path, Block))
-        parts: dict[str, Any] = {
-            role: self._part(fields.pop(role), role, path) for role in SUB_LAYERS if role in fields
-        }
-        tensors = fields.pop("tensors", {})
-        # Of Block itself, msgspec would look at every field of every kind of part: 7 ms at start.
-        arranged = self.decode(fields, Arrangement, path)
-        if not parts and not tensors:
-            self.refuse(path, f"an empty block; give it one of {', '.join(SUB_LAYERS)}")
-        if not parts and arranged.norm != "none":
-            self.refuse(f"{path}.norm", "the block has no sub-layer; write none")
-        ffn = parts.get("ffn")
-        if isinstance(ffn, Mixture) and ffn.top_k is None and not arranged.partial:
-            self.refuse(f"{path}.ffn.top_k", "missing, but it is needed unless a block is partial")
-        named = self._tensors(tensors, f"{path}.tensors", f"{path}.")
-        return Block(**msgspec.structs.asdict(arranged), tensors=named, **parts)
-
-    def _part(self, raw: Any, role: str, where: str) -> Part | None:
-        """A part as it stands, or one of ``parts`` by its name."""
-        if raw is None:
-            return None
-        if not isinstance(raw, str):
-            return self._kind(raw, role, f"{where}.{role}")
-        parts = self._top.parts
-        if raw not in parts:
-            self.refuse(f"{where}.{role}", f"no part {raw!r}{nearest(raw, list(parts))}")
-        if (raw, role) not in self._shared:
-            made = self._kind(parts[raw], role, f"parts.{raw}")
-            self._shared[raw, role] = made, self._width
-        part, width = self._shared[raw, role]
-        if width != self._width:
-            self.refuse(f"{where}.{role}", f"stacks of two widths share {raw!r}: describe it twice")
-        return part
-
-    def _kind(self, raw: Any, role: str, path: str) -> Part:
-        kinds = KINDS[role]
-        kind = self.mapping(raw, path, None).get("kind")
-        if not isinstance(kind, str) or kind not in kinds:
-            hint = nearest(kind, list(kinds)) if isinstance(kind, str) else f": {', '.join(kinds)}"
-            problem = "no kind is given" if kind is None else f"unknown kind {kind!r}"
-            self.refuse(f"{path}.kind", problem + hint)
-        part = self.decode(raw, kinds[kind], path)
-        bound = self.checked(lambda: part.bound(self._width), path)
-        self.bind(bound, path)
-        return bound
-
-    def _stack(self, raw: Any, field: str) -> Stack:
-        fields = dict(self.mapping(raw, field, Stack))
-        positions = self._part(fields.pop("positions", None), "positions", field)
-        stack = self.decode(fields, Stack, field)
-        if field == "layers" and stack.d_model is not None:
-            self.refuse("layers.d_model", "the decoder's width is the d_model of the whole")
-        if field == "layers" and stack.length is not None:
-            self.refuse("layers.length", "only an encoder's inputs are padded to one length")
-        if not stack.pattern:
-            self.refuse(f"{field}.pattern", "no block is named: list at least one")
-        ends = len(stack.first) + len(stack.last)
-        if stack.count.value < ends:
-            fewer = f"{stack.count.value} is below the {ends} of first and last"
-            self.refuse(f"{field}.count", fewer)
-        return msgspec.structs.replace(stack, positions=positions)
-
-    def _module(self, raw: Any, blocks: dict[str, Block]) -> Module:
-        fields = dict(self.mapping(raw, "mtp", Module))
-        tensors = self._tensors(fields.pop("tensors", {}), "mtp.tensors", "mtp.")
-        module = self.decode(fields, Module, "mtp")
-        if module.block not in blocks:
-            known = nearest(module.block, list(blocks))
-            self.refuse("mtp.block", f"no block {module.block!r}{known}")
-        return msgspec.structs.replace(module, tensors=tensors)
-
-    def _tensors(self, raw: Any, path: str, scope: str) -> dict[str, Tensor]:
-        tree = self._few(self.mapping(raw, path, None), path)
-        for name in tree:
-            self._check_name(name, f"{path}.{name}")
-        return {name: self._tensor(tree[name], f"{path}.{name}", scope) for name in tree}
-
-    def _tensor(self, raw: Any, path: str, scope: str) -> Tensor:
-        tree = dict(self.mapping(raw, path, Tensor))
-        sizes = tree.pop("dims", None)
-        if not isinstance(sizes, list) or not 0 < len(sizes) <= MOST_DIMS:
-            self.refuse(f"{path}.dims", f"1 to {MOST_DIMS} sizes or names of dimensions are needed")
-        dims = tuple(self.size(size, f"{path}.dims", scope) for size in sizes)
-        if tree.get("use") in ("matmul", "conv", "lookup") and len(dims) != 2:
-            self.refuse(f"{path}.dims", f"a {tree['use']} has two, not {len(dims)}")
-        counts = {
-            field: self.size(tree.pop(field), f"{path}.{field}", scope)
-            for field in ("copies", "used", "repeats")
-            if field in tree
-        }
-        if product(*dims, *counts.values()).value > MOST_ELEMENTS:
-            self.refuse(path, "no tensor is so large: at most 10^45 elements, all copies together")
-        tensor = self.decode({**tree, "dims": []}, Tensor, path)
-        return msgspec.structs.replace(tensor, dims=dims, **counts)
-
-    def _few(self, tree: dict[str, Any], path: str) -> dict[str, Any]:
-        if len(tree) > MOSTKINDS:
-            self.refuse(path, f"{len(tree):,} entries; at most {MOSTKINDS:,} are read")
-        return tree
-
-    def _check_name(self, name: str, path: str) -> None:
-        if name in COMPONENTS:
-            self.refuse(path, f"{name!r} is the name of a component; call it otherwise")
-        plain = name.replace("_", "").replace("-", "")
-        if not (plain.isascii() and plain.isalnum() and name[0].isalpha()):
-            self.refuse(path, "a name is letters, digits, '_' and '-', a letter first")
-
-    def _check_parts_used(self) -> None:
-        used = {name for name, _ in self._shared}
-        for name in self._top.parts:
-            if name not in used:
-                self.refuse(f"parts.{name}", "no block uses this part")
 
     def _check_blocks(self, blocks: dict[str, Block], stacks: dict[str, Stack]) -> None:
         used: dict[str, str] = {}
@@ -287,6 +164,9 @@ class _Builder(Decoder):
         for name, block in blocks.items():
             if name not in used:
                 self.refuse(f"blocks.{name}", "no stack uses this block")
+            if getattr(block.attention, "square", None) is not None:
+                where = f"blocks.{name}.attention.square"
+                self.refuse(where, "only the patches of a tower stand in squares")
             merged = getattr(block.attention, "merged", False)
             across = "cross_attention" if block.cross_attention else "attention.merged"
             alone = used[name] == "encoder" or "encoder" not in stacks

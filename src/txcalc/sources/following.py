@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from txcalc.sources.places import Path, get, is_size, leaves
+from txcalc.sources.places import TOWERS, Path, get, is_size, leaves
 
 _POSITIONS = ("layers", "positions", "n_positions")
 
@@ -17,6 +17,8 @@ def notes(before: Any, after: Any, done: Container[str]) -> list[str]:
     """
     lines: dict[str, None] = {}
     for path, value in leaves(after):
+        if path[0] == TOWERS:
+            continue
         if is_size(value) and ".".join(path) not in done and get(before, path) == value:
             relation = _relation(before, path, value)
             if relation and relation != _relation(after, path, value):

@@ -10,9 +10,11 @@ import msgspec
 from txcalc.errors import DescriptionError, OptionError, nearest
 from txcalc.exact.quantity import Letter, walk
 from txcalc.sources.decoding import LETTER_NAMES
-from txcalc.sources.description import KINDS, build, kinds_in
+from txcalc.sources.description import build, kinds_in
+from txcalc.sources.pieces import KINDS
 
 Path = tuple[str, ...]
+TOWERS = "towers"
 
 _FIELDS = {letter: field for field, letter in LETTER_NAMES.items()}
 
@@ -64,15 +66,20 @@ class Places:
 
     def _written(self, name: str) -> list[Path]:
         key = _FIELDS.get(name, name)
-        return [p for p, value in leaves(self.tree) if p[-1] == key and is_size(value)]
+        return self._of_text([p for p, v in leaves(self.tree) if p[-1] == key and is_size(v)])
+
+    def _of_text(self, paths: list[Path]) -> list[Path]:
+        """Those of the text model where there are any: a tower's fields go by their paths."""
+        return [path for path in paths if path[:1] != (TOWERS,)] or paths
 
     def _defined(self, name: str) -> list[Path]:
         """Where a dimension stands that the description leaves out and the model defines."""
-        return [
+        paths = [
             tuple(path.split("."))
             for path, letter in self.letters.items()
             if letter.name == name and get(self.tree, path.split(".")[:-1]) is not None
         ]
+        return self._of_text(paths)
 
     def _needed(self, name: str) -> list[Path]:
         """Where a field is missing that parts of a kind need, or that one part alone can have."""
@@ -111,6 +118,8 @@ class Places:
             wanted = ".".join(parent)
             raise OptionError(f"no field {wanted!r}{nearest(wanted, known)}")
         fields = there or holders
+        if TOWERS not in parent:
+            fields = self._of_text(fields)
         exact = [path for path in fields if list(path) == parent]
         if len(fields) > 1 and not exact:
             listed = ", ".join(".".join((*path, key)) for path in fields)

@@ -17,10 +17,11 @@ Mla = Literal["expanded", "absorbed", "reexpand"]
 """How latent attention gets at keys and values: expanded once per token, never (scores against the
 latents), or all of the past again at each step."""
 
-Stream = Literal["own", "source", "latent", "both", "sequence", "none"]
+Stream = Literal["own", "source", "latent", "both", "sequence", "patches", "projected", "none"]
 """Whose tokens a row works on: the stack's own; the encoder's, in cross-attention; both; the cached
-latents', which an implementation may expand again at each step; one token of each sequence; or
-nobody's, where a path is never run."""
+latents', which an implementation may expand again at each step; one token of each sequence; of a
+tower the patches alone, or the tokens that its projector makes of them; or nobody's, where a path
+is never run."""
 
 Keys = Callable[[Attends], Quantity]
 """From a reach to tokens or query-key pairs of a pass."""
@@ -36,6 +37,8 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     source_tokens: Quantity = ZERO
     cross_pairs: Quantity = ZERO
     logits: Quantity = ZERO
+    patches: Quantity = ZERO
+    projected: Quantity = ZERO
     mla: Mla = "expanded"
     past: Keys | None = None
     """Tokens whose latents steps find in reach; None where a pass makes them all."""
@@ -55,6 +58,10 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
                 return self.tokens + self.source_tokens
             case "sequence":
                 return self.sequences
+            case "patches":
+                return self.patches
+            case "projected":
+                return self.projected
             case "none":
                 return ZERO
             case "latent":

@@ -147,6 +147,15 @@ class Chunk(Window, frozen=True):
         return _keys(pairs / ctx, self.size)
 
 
+class Square(Attends, frozen=True):
+    """The patches of an image in one square, ``size`` of them on a side.
+
+    Only a pass over images knows how many squares there are: see :mod:`txcalc.workload.images`.
+    """
+
+    size: Quantity
+
+
 class Entries(Attends, frozen=True):
     """One entry for each complete block of ``block`` tokens, ``most`` of them at most."""
 
@@ -232,7 +241,7 @@ class Source(msgspec.Struct, frozen=True):
     """Every token of the encoder."""
 
 
-Reach = All | Window | Chunk | Entries | Open | Fixed | Source
+Reach = All | Window | Chunk | Square | Entries | Open | Fixed | Source
 
 ALL = All()
 SOURCE = Source()

@@ -11,7 +11,7 @@ from txcalc.model.parts.indexer import BlockIndexer
 from txcalc.model.parts.norm import Norm, norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
 from txcalc.workload.passes import Stream
-from txcalc.workload.reach import SOURCE, Attends, Chunk, Reach, within
+from txcalc.workload.reach import SOURCE, Attends, Chunk, Reach, Square, within
 
 Projection = Literal["q", "k", "v", "o", "gate"]
 
@@ -22,14 +22,15 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     Biases stand on all projections (``true``) or on those listed.  ``qk_norm`` normalises queries
     and keys: ``head`` with one weight of head_dim for all heads, ``width`` with one for every
     channel; ``qk_norm_kind`` is its kind.  A query attends to the keys of its ``window``, those
-    before it in its ``chunk``, or those that an ``indexer`` leaves; a cache keeps the window, or so
-    many tokens as are ``kept``.  ``gated`` doubles the query projection for a gate of the output,
-    or has one gate a ``head``; ``sinks`` are one learned score a head.  ``k_is_v`` has one
-    projection for keys and values; with ``shares_kv`` the layer takes another one's, and has and
-    keeps none.  ``differential`` heads attend to the values of a pair of heads, of which one is
-    subtracted from the other by a learned share (arXiv:2410.05258).  What is projected may be wider
-    than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged`` queries attend to the encoder's
-    tokens as well, by the same weights (T5Gemma 2, arXiv:2512.14856).
+    before it in its ``chunk``, of an image those in its ``square``, or those that an ``indexer``
+    leaves; a cache keeps the window, or so many tokens as are ``kept``.  ``gated`` doubles the
+    query projection for a gate of the output, or has one gate a ``head``; ``sinks`` are one learned
+    score a head.  ``k_is_v`` has one projection for keys and values; with ``shares_kv`` the layer
+    takes another one's, and has and keeps none.  ``differential`` heads attend to the values of a
+    pair of heads, of which one is subtracted from the other by a learned share (arXiv:2410.05258).
+    What is projected may be wider than the stream: ``d_in`` (Zamba, arXiv:2405.16712).  ``merged``
+    queries attend to the encoder's tokens as well, by the same weights (T5Gemma 2,
+    arXiv:2512.14856).
     """
 
     divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even"}
@@ -44,6 +45,9 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     window: Annotated[Letter | None, dim("keys that a query attends to, itself included")] = None
     kept: Annotated[Letter | None, dim("tokens that the cache keeps of a window")] = None
     chunk: Annotated[Letter | None, dim("tokens of a chunk, attending to each other alone")] = None
+    square: Annotated[
+        Letter | None, dim("patches on a side of a square that attend to each other")
+    ] = None
     gated: bool | Literal["head"] = False
     sinks: bool = False
     k_is_v: bool = False
@@ -73,13 +77,17 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         """The keys of the stack's own tokens that a query attends to."""
         if self.indexer is not None:
             return self.indexer.reach
+        if self.square is not None:
+            return Square(self.square)
         return within(self.window) if self.chunk is None else Chunk(self.chunk)
 
     def bound(self, d_model: Letter) -> Self:
         """Defines head_dim where the description leaves it out."""
-        if self.window is not None and self.chunk is not None:
-            raise ValueError("window and chunk are both stated: a query's keys are bound by one")
-        if self.indexer is not None and (self.window or self.chunk) is not None:
+        bounds = [n for n in ("window", "chunk", "square") if getattr(self, n) is not None]
+        if len(bounds) > 1:
+            both = " and ".join(bounds)
+            raise ValueError(f"{both} are both stated: a query's keys are bound by one")
+        if self.indexer is not None and bounds:
             raise ValueError("indexer is stated beside window or chunk: keys are bound by one")
         if self.kept is not None and self.window is None:
             raise ValueError("kept is stated, but no window: a cache without one keeps all tokens")

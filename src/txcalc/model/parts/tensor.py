@@ -17,8 +17,9 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
 
     There may be several ``copies``, of which a token uses all, or as many as ``used``; it
     multiplies a matmul ``repeats`` times.  Its ``stream`` is the encoder's tokens where it is the
-    source, and one token of each sequence where it is the sequence (a pooler); none where nothing
-    runs it (the cross-attention of a decoder without its encoder).
+    source, and one token of each sequence where it is the sequence (a pooler); in a tower also the
+    patches, or what the projector makes of them; none where nothing runs it (the cross-attention of
+    a decoder without its encoder).
     """
 
     use: Use | Literal["conv"]
@@ -26,7 +27,7 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     copies: Quantity = ONE
     used: Quantity | None = None
     repeats: Quantity = ONE
-    stream: Literal["own", "source", "sequence", "none"] = "own"
+    stream: Literal["own", "source", "sequence", "patches", "projected", "none"] = "own"
     fmt: Literal["fp32"] | None = None
 
     def weight(self, name: str) -> Weight:

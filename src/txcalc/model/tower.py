@@ -1,0 +1,115 @@
+"""Towers: what turns images or sound into vectors, and what joins it to a text model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from txcalc.exact.quantity import Letter, Quantity
+from txcalc.model.parts.base import dim
+from txcalc.model.parts.tensor import Tensor
+from txcalc.model.rows import Weight, linear
+from txcalc.model.structure import Block, Stack, table
+
+
+class Patch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The product that makes a vector of each square of pixels, arXiv:2010.11929 section 3.1.
+
+    A patch may span several ``frames``, of a video or of one image that is repeated.
+    """
+
+    patch_size: Annotated[Letter, dim("side of a patch in pixels")]
+    channels: Annotated[Letter, dim("channels of a pixel")]
+    frames: Annotated[Letter | None, dim("frames that a patch spans")] = None
+    bias: bool = False
+
+    def weights(self, d_model: Quantity) -> list[Weight]:
+        """One matrix: a convolution whose stride is its size."""
+        frames = () if self.frames is None else (self.frames,)
+        inputs = (self.channels, *frames, self.patch_size, self.patch_size)
+        return linear("patch", inputs, (d_model,), bias=self.bias, stream="patches")
+
+
+class Conv(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A convolution over frames, before the first layer.
+
+    One that stands ``beside`` the stream adds to it (positions) and hands no frames on.
+    """
+
+    outputs: Annotated[Letter, dim("channels that a convolution writes")]
+    inputs: Annotated[Letter, dim("channels that one output reads")]
+    taps: Annotated[Letter, dim("frames that one output reads")]
+    stride: int = 1
+    padding: int = 0
+    bias: bool = False
+    beside: bool = False
+
+    def weights(self, name: str) -> list[Weight]:
+        """One matrix over the frames of its taps."""
+        return linear(name, (self.inputs, self.taps), (self.outputs,), bias=self.bias)
+
+    def frames(self, frames: int) -> int:
+        """How many it makes of so many."""
+        return max(0, (frames + 2 * self.padding - int(self.taps.value)) // self.stride + 1)
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A stream of its own width, layers on it, and tensors beside them; any of it may be left out.
+
+    Widths of tensors are looked up here before they are looked up in the whole model.
+    """
+
+    d_model: Annotated[Letter | None, dim("width of the residual stream")] = None
+    blocks: dict[str, Block] = {}
+    layers: Stack | None = None
+    tensors: dict[str, Tensor] = {}
+
+    def before(self) -> list[Weight]:
+        """What stands before the first layer."""
+        if self.layers is None or self.d_model is None:
+            return []
+        return list(self.layers.embedding(self.d_model).values())
+
+
+class Projector(Side, frozen=True, kw_only=True):
+    """What works on the vectors of a tower: it joins them to the text model, or pools them.
+
+    Its own tokens are those that it makes, its source those of the tower.  A resampler's are
+    learned ``queries``, the same for each image that a tower sees (arXiv:2301.12597 section 3.1).
+    """
+
+    queries: Annotated[Letter | None, dim("learned queries of a resampler")] = None
+
+    def before(self) -> list[Weight]:
+        """The queries, and what its stack begins with."""
+        if self.queries is None or self.d_model is None:
+            return super().before()
+        return [table("queries", self.queries, self.d_model), *super().before()]
+
+
+class Tower(Side, frozen=True, kw_only=True):
+    """An encoder of images or of sound.
+
+    Images are cut into patches, sound goes through the convolutions of a ``stem``.  Class tokens
+    and registers (arXiv:2309.16588), learned vectors, may stand in front of the patches of each
+    image.  A ``pooler`` makes one vector of an image, which a text model does not
+    read.
+    """
+
+    reads: Literal["image", "sound"]
+    patch: Patch | None = None
+    stem: dict[str, Conv] = {}
+    class_tokens: Annotated[Letter | None, dim("learned class tokens before the patches")] = None
+    registers: Annotated[Letter | None, dim("learned registers before the patches")] = None
+    pooler: Projector | None = None
+    projector: Projector | None = None
+
+    def before(self) -> list[Weight]:
+        """What makes the patches, the learned tokens in front of them, positions and a norm."""
+        if self.d_model is None:
+            return []
+        rows = [] if self.patch is None else self.patch.weights(self.d_model)
+        extra = {"class_tokens": self.class_tokens, "registers": self.registers}
+        rows += [table(name, n, self.d_model) for name, n in extra.items() if n is not None]
+        return [*rows, *super().before()]
