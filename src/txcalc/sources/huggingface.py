@@ -15,6 +15,7 @@ from txcalc.sources.identity import identify
 from txcalc.sources.json import parse
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.stored import stored_of
+from txcalc.sources.towers import with_towers
 
 MAX_BYTES = 4_000_000
 SHOWN = 24
@@ -56,6 +57,7 @@ def describe(
     described = with_mechanisms(family(model_type)(config), model_type)
     if head is not None:
         described = with_head(described, config, head)
+    described = with_towers(described, config, model_type)
     notes = [f"type {model_type}, class {known.class_ or f'the usual {known.task} one'}"]
     names = {
         "name": name,
@@ -66,8 +68,8 @@ def describe(
         config.unsupported(f"per_layer_config of type {model_type!r}")
     stored, unknown = stored_of(tree, file)
     described |= stored
-    count = (described.get("layers") or described["encoder"])["count"]
-    unread = _unread(config, count, file, strict=strict)
+    stack = described.get("layers") or described.get("encoder") or {}
+    unread = _unread(config, stack.get("count"), file, strict=strict)
     return unshared(described), file, [*known.warnings, *unread, *unknown]
 
 
@@ -77,7 +79,7 @@ def _overridden(config: Config) -> bool:
     return any(path != "per_layer_config" or config.raw(path) for path in unread)
 
 
-def _unread(config: Config, count: int, file: str, *, strict: bool) -> list[str]:
+def _unread(config: Config, count: int | None, file: str, *, strict: bool) -> list[str]:
     """One warning about keys that neither the family nor the list of harmless ones knows."""
     unread = config.unread()
     if "layer_types" in unread and isinstance(config.raw("layer_types"), list):

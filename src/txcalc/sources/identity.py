@@ -58,7 +58,7 @@ def identify(tree: Tree, file: str, type_: str | None) -> Identity:
             return _replaced(tree, file, type_, model_type, class_)
     _check_type(model_type, file)
     if not class_:
-        task = _task_of_flags(USUAL[model_type], tree, file)
+        task = _task_of_flags(model_type, tree, file)
         return Identity(type_=model_type, task=task, warnings=_other_type(stated, type_, file))
     if known.task is None or not _is_class_of(known, model_type):
         raise _unknown_class(class_, known, model_type, file)
@@ -96,7 +96,7 @@ def _is_class_of(known: Class, type_: str) -> bool:
 def _replaced(tree: Tree, file: str, type_: str, model_type: str, class_: str) -> Identity:
     """The type given in place of one, or of a class, that is not known."""
     known = of_class(class_)
-    task = known.task or _task_of_flags(USUAL[type_], tree, file)
+    task = known.task or _task_of_flags(type_, tree, file)
     warning = (
         f"{file}: counted as type {type_!r}, by --type, in place of model_type {model_type!r}"
         f"{f' and class {class_!r}' if class_ else ''}: what those have beyond it is not counted"
@@ -104,12 +104,16 @@ def _replaced(tree: Tree, file: str, type_: str, model_type: str, class_: str) -
     return Identity(type_=type_, task=task, head=known.head, warnings=[warning])
 
 
-def _task_of_flags(usual: Task, tree: Tree, file: str) -> Task:
+def _task_of_flags(type_: str, tree: Tree, file: str) -> Task:
+    """What a file without a class is of; of a whole model around a text model, its usual class."""
+    usual = USUAL[type_]
     for flag in ("is_encoder_decoder", "is_decoder"):
         if not isinstance(tree.get(flag), bool | None):
             raise DescriptionError("true or false is needed", where=f"{file}: {flag}")
     if tree.get("is_encoder_decoder"):
         return "conditional"
+    if type_ in WRAPPERS:
+        return usual
     if tree.get("is_decoder") or (usual == "conditional" and "is_encoder_decoder" in tree):
         return "causal"
     return usual

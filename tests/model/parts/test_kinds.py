@@ -41,14 +41,16 @@ EACH = {
     "ffn": FFNS,
     "positions": POSITIONS,
 }
-NOT_DRAWN = {"cca": {"shares_kv"}}
-"""Its convolutions are of keys that are its own."""
+NOT_DRAWN = {"mha": {"square"}, "gqa": {"square"}, "cca": {"shares_kv", "square"}}
+"""Squares are of towers alone; convolutions are of keys that are its own."""
 AROUND: dict[str, type[msgspec.Struct]] = {
     "blocks": Block, "encoder": Stack, "head": Head, "embedding": Embedding, "mtp": Module,
     "tensors": Tensor,
 }  # fmt: skip
-ELSEWHERE = {"blocks": {"partial", "mechanism"}, "encoder": {"length"}}
-"""Fields that have tests of their own: what is partial is refused, a length is a default."""
+ELSEWHERE = {"blocks": {"partial", "mechanism"}, "encoder": {"length", "reads"}}
+"""Fields that have tests of their own: what is partial is refused, a length is a default, and what
+reads sound is a tower.
+"""
 INDEXERS = {"mha": BlockIndexer, "mla": Indexer, "compressed": EntryIndexer}
 
 

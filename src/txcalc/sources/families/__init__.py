@@ -8,6 +8,7 @@ from importlib import import_module
 from txcalc.sources.families.positions import rotated
 from txcalc.sources.families.wrappers import WRAPPERS
 from txcalc.sources.readers.config import Config, Task, Tree
+from txcalc.sources.towers import TOWERS
 
 _CAUSAL = """
 bailing: bailing_moe bailing_moe_v2=bailing_moe
@@ -92,6 +93,9 @@ t5: longt5 mt5 switch_transformers t5 umt5
 t5gemma: t5gemma t5gemma2
 translation: fsmt m2m_100=m2m marian nllb-moe seamless_m4t=seamless seamless_m4t_v2=seamless
 """
+_BODY = """
+pairs: clip clipseg owlvit siglip siglip2
+"""
 """The types that each file describes, by what their class usually counts.
 
 A type's function has its name, or the one that stands behind ``=``.
@@ -109,6 +113,7 @@ _TABLES: dict[Task, dict[str, str]] = {
     "causal": _functions(_CAUSAL),
     "masked": _functions(_MASKED),
     "conditional": _functions(_CONDITIONAL),
+    "body": _functions(_BODY) | dict.fromkeys(TOWERS, "alone.tower"),
 }
 
 TYPES = {

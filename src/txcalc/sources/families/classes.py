@@ -68,6 +68,7 @@ OTHERWISE = {
     "hunyuandensev1": "hunyuan_v1_dense",
     "hunyuanmoev1": "hunyuan_v1_moe",
     "inkling": "inkling_text",
+    "pixtralvision": "pixtral",
     "nemotron35transcribe": "nemo_speechlm",
     "rw": "RefinedWeb",
     "speech2text": "speech_to_text",
@@ -92,4 +93,5 @@ def plain(name: str) -> str:
 
 @cache
 def _types() -> dict[str, str]:
-    return {plain(type_): type_ for type_ in TYPES} | OTHERWISE
+    shorter = {plain(type_.removesuffix("_model")): type_ for type_ in TYPES}
+    return shorter | {plain(type_): type_ for type_ in TYPES} | OTHERWISE

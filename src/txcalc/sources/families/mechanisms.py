@@ -41,7 +41,11 @@ MECHANISMS = {
 
 def with_mechanisms(tree: Tree, type_: str) -> Tree:
     """The description with the mechanism of each partial block, where it is known."""
-    return tree | {"blocks": {name: _named(b, type_) for name, b in tree["blocks"].items()}}
+    return (
+        tree
+        if "blocks" not in tree
+        else tree | {"blocks": {name: _named(b, type_) for name, b in tree["blocks"].items()}}
+    )
 
 
 def _named(block: Tree, type_: str) -> Tree:

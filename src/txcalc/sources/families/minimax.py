@@ -103,6 +103,8 @@ def minimax_m3(c: Config) -> Tree:
     )  # fmt: skip
     dense = partial(glu, c, width="dense_intermediate_size")
     tree = sparse(c, mixers, mixer_of, ffn_of, moe, dense=dense)
+    if c.type == "minimax_m3":  # a file of the text model alone: the whole has a tower
+        tree |= {"scope": "text"}
     modules = [c.count(key, default=0) for key in ("num_mtp_modules", "num_nextn_predict_layers")]
     return noted(tree, UNKNOWN_MODULES if any(modules) else None)
 

@@ -51,6 +51,8 @@ _SHARE = ("partial_rotary_factor", "rotary_pct", "rope_pct")
 def rotated(c: Config, type_: str, tree: Tree) -> Tree:
     """The same with rotary positions where the type has them."""
     field = "layers" if "layers" in tree else "encoder"
+    if field not in tree:
+        return tree
     rotary = _rotary(c, type_, tree)
     alone = ("layers" in tree) != ("encoder" in tree)
     if rotary is None or not alone or tree[field].get("positions", rotary)["kind"] != "rotary":

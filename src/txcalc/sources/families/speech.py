@@ -104,8 +104,8 @@ def moonshine(c: Config) -> Tree:
         **_conv("conv1", "d_model", 1, taps=127, each=6, bias=False),
         **_conv("conv2", "2*d_model", "d_model", taps=7, each=2),
         **_conv("conv3", "d_model", "2*d_model", taps=3),
-        "groupnorm": tensor("norm", "d_model"),
-        "groupnorm_bias": tensor("norm", "d_model"),
+        "groupnorm": tensor("norm", "d_model", stream="source"),
+        "groupnorm_bias": tensor("norm", "d_model", stream="source"),
     }
     return _described(c, made, stem, "max_position_embeddings")
 
@@ -125,6 +125,8 @@ def _described(
         one_table=True,
         tensors=stem if both else {},
     )
+    if "encoder" in tree:
+        tree["encoder"]["reads"] = "sound"
     return tree | {"notes": [FRAMES]} if both else tree
 
 
@@ -132,7 +134,8 @@ def _conv(
     name: str, outputs: int | str, inputs: int | str, *, taps: int, each: int = 1, bias: bool = True
 ) -> Tree:
     """A convolution over frames, run ``each`` times for one that the encoder gets."""
-    rows = dense(name, outputs, inputs, bias=bias)
-    rows[name] |= {"copies": taps, "stream": "source"}
+    rows = {key: row | {"stream": "source"} for key, row in
+            dense(name, outputs, inputs, bias=bias).items()}  # fmt: skip
+    rows[name] |= {"copies": taps}
     rows[name] |= given(repeats=each if each > 1 else None)
     return rows

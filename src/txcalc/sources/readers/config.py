@@ -66,7 +66,7 @@ class Config:
         self.assumed: dict[str, int] = {}
         self._names: Mapping[str, str] = {}
         self._read: set[str] = set()
-        self._inner: list[Config] = []
+        self._inner: dict[str, Config] = {}
 
     def size(self, *names: str, default: int | _Missing | None = MISSING) -> int:
         """A positive whole number; one without a default is as the class has it, if that is known.
@@ -139,8 +139,11 @@ class Config:
         return self._list(names, values.truth, length)
 
     def inner(self, *names: str) -> Config | None:
-        """An object within this one, under the same task."""
+        """An object within this one, under the same task; whoever asks again gets the same."""
         self._read.update(names)
+        for name in names:
+            if name in self._inner:
+                return self._inner[name]
         present = [name for name in names if self.has(name)]
         if not present:
             return None
@@ -159,8 +162,12 @@ class Config:
             tree, self._file, self.task, path=self.at(name), type_=type_,
             head=self.head, pooler=self.pooler,
         )  # fmt: skip
-        self._inner.append(inner)
+        self._inner[name] = inner
         return inner
+
+    def absent(self, name: str) -> Config:
+        """The object that a file leaves out, all of it as the class has it."""
+        return self._inner.setdefault(name, Config({}, self._file, self.task, path=self.at(name)))
 
     def needed(self, *names: str) -> Config:
         """The same, as an error where it is missing."""
@@ -227,7 +234,7 @@ class Config:
     def unread(self) -> list[str]:
         """Paths of the keys that no reader asked for."""
         own = [self.at(key) for key in self._tree if key not in self._read]
-        return own + [path for inner in self._inner for path in inner.unread()]
+        return own + [path for inner in self._inner.values() for path in inner.unread()]
 
     def at(self, name: str) -> str:
         """The path of a key."""
