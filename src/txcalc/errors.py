@@ -40,6 +40,12 @@ class RefusedError(TxcalcError):
     """A question that a model has no exact answer to."""
 
 
+class UnprovedError(TxcalcError):
+    """A run that contradicts the account of what it runs."""
+
+    exit_code = 1
+
+
 class UnitError(TypeError):
     """Two quantities that cannot be combined: a fault of the program, never of its input."""
 

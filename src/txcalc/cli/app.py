@@ -31,6 +31,7 @@ TOOLS = {
     "explain": "How a figure came to be: formula, steps and letters.",
     "sweep": "Figures over ranges of letters, dimensions and models.",
     "check": "Documented numbers against computed ones.",
+    "prove": "A description run: every count beside its account.",
     "plot": "Pictures of sweeps, memory and parameters, by matplotlib.",
 }
 COMMANDS = ACCOUNTS | TOOLS

@@ -96,4 +96,9 @@ EXAMPLES = {
         "txcalc plot memory gpt3 --ctx 2048 --device h100-sxm -o memory.png",
         "txcalc plot params gpt2-small gpt3 deepseek-v3 --dark -o params.svg",
     ),
+    "prove": (
+        "txcalc prove gpt2-small",
+        "txcalc prove toy --set n_heads=8 --ctx 16",
+        "txcalc prove deepseek-v3 --format json",
+    ),
 }

@@ -12,7 +12,8 @@ from txcalc.sources import bundled
 from txcalc.workload.question import Question
 
 
-def _whole(text: str | int) -> int:
+def whole(text: str | int) -> int:
+    """A number as it may be written on the command line."""
     from txcalc.report.sizes import whole
 
     try:
@@ -85,7 +86,7 @@ Strict = Annotated[
 Explain = Annotated[bool, typer.Option("--explain", help="the formula of every row")]
 Depth = Annotated[
     int | None,
-    typer.Option(parser=_whole, metavar="N", help="levels of addresses; default: as a line allows"),
+    typer.Option(parser=whole, metavar="N", help="levels of addresses; default: as a line allows"),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the answer is written")]
 
@@ -112,7 +113,7 @@ def asked(name: str) -> Any:
     if hint is bool:
         return Annotated[bool, option]
     if int in (hint, *get_args(hint)):
-        option.parser, hint = _whole, int
+        option.parser, hint = whole, int
     if name == "device":
         option.parser = _device
         return Annotated[Any, option]

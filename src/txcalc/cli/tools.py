@@ -13,6 +13,7 @@ from txcalc.accounts.options import KNOWN, question_for
 from txcalc.cli import options as opt
 from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
+from txcalc.cli.prove import prove
 from txcalc.cli.signature import Command, Given, with_options
 from txcalc.errors import AddressError, OptionError, UnknownModelError, nearest
 from txcalc.workload.question import Question
@@ -196,4 +197,5 @@ COMMANDS: dict[str, Command] = {
     "explain": _about_figures(explain),
     "sweep": _about_figures(sweep),
     "check": check,
+    "prove": with_options(prove, reads=(), one=True),
 }

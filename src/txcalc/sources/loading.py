@@ -47,6 +47,23 @@ def built(tree: Any, file: str, changes: Sequence[str], sizes: Mapping[str, int]
     )
 
 
+def described(
+    name: str, changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False
+) -> Read:
+    """The description tree of a model with ``--set`` changes in it.
+
+    Raises:
+        TxcalcError: what :func:`load` refuses.
+    """
+    tree, file, warnings = read(name, type_=type_, strict=strict)
+    model = built(tree, file, changes)
+    if changes:
+        from txcalc.sources import edits
+
+        tree = edits.apply(tree, file, edits.parse_edits(changes)).tree
+    return tree, file, [*warnings, *model.warnings]
+
+
 def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
     """The description tree of a model, before any edit."""
     if name.startswith("hf:"):

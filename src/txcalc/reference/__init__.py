@@ -1,0 +1,1 @@
+"""Models run with random weights, every multiply-add and every kept element counted (numpy)."""

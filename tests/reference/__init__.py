@@ -1,0 +1,1 @@
+"""Models run, and their accounts compared with the run."""
