@@ -7,7 +7,9 @@ from functools import cached_property
 
 import msgspec
 
+from txcalc.accounts.caches import Caches
 from txcalc.accounts.gpu import NOTHING, Gpu
+from txcalc.accounts.pool import Pool, Share, pool
 from txcalc.accounts.setting import Setting
 from txcalc.exact.quantity import (
     MINUS_ONE,
@@ -97,10 +99,11 @@ class Budget:
     @cached_property
     def allocated(self) -> Quantity:
         """Bytes that the engine allocates for the requests, in its blocks or cells."""
-        if not self._block.value:
-            return product(self.requests, self.engine.caches.sequence)
-        blocks = product(self.requests, self._blocks_each) + self._question.serving.null_blocks
-        return product(blocks, self._block)
+        caches = self.engine.caches
+        if self._pool is None:
+            return product(self.requests, caches.sequence)
+        needed = (share.needed(self.requests, caches) for share in self._pool.shares)
+        return max(needed, key=lambda each: each.value)
 
     @property
     def required(self) -> Quantity:
@@ -131,70 +134,52 @@ class Budget:
         one, token = self.bound.caches.sequence, self.bound.caches.token
         if not one.value:
             return {}
-        return {
+        figures = {
             "fit.sequences": self._in_all_groups(self.budget // one),
             "fit.tokens": self.budget // token if token.value else ZERO,
-        } | self._of_engine()
+        }
+        pool = self._pool if self._question.engine != "none" else None
+        if pool is None:
+            return figures
+        if pool.blocks is not None and pool.tokens is not None:
+            figures |= {"fit.engine.blocks": pool.blocks, "fit.engine.tokens": pool.tokens}
+        caches = self.engine.caches
+        fitting = [share.usable // share.each(caches) for share in pool.shares]
+        least = min(fitting, key=lambda each: each.value)
+        return figures | {"fit.engine.sequences": self._in_all_groups(least)}
 
     def longest(self) -> Figures:
         """The longest context of the requests; none where any length fits."""
         if not self.bound.caches.sequence.value:
             return {}
-        whole, context = self.budget // ONE, "fit.engine.context"
-        figures = self._longest("fit.context", self._bare, ONE, whole)
-        if self._question.engine == "none" or not self.engine.caches.page.value:
+        bare = pool(self._bare.question.serving, self.bound.caches, self.budget)
+        figures = self._longest("fit.context", self.bound.caches, bare)
+        if self._question.engine == "none":
             return figures
-        if not self._block.value:
-            return figures | self._longest(context, self._setting, ONE, whole)
-        return figures | self._longest(context, self._setting, self._block, self._usable)
-
-    def _of_engine(self) -> Figures:
-        """The same of an engine that allocates in blocks or cells."""
-        if self._question.engine == "none" or not self.engine.caches.page.value:
-            return {}
-        if not self._block.value:
-            fitting = self.budget // self.engine.caches.sequence
-            return {"fit.engine.sequences": self._in_all_groups(fitting)}
-        serving, dcp = self._question.serving, self._question.layout.dcp
-        return {
-            "fit.engine.blocks": self._blocks,
-            "fit.engine.tokens": product(self._blocks, serving.block, dcp),
-            "fit.engine.sequences": self._in_all_groups(self._usable // self._blocks_each),
-        }
+        return figures | self._longest("fit.engine.context", self.engine.caches, self._pool)
 
     @cached_property
-    def _block(self) -> Quantity:
-        """Bytes of one of the engine's blocks; none of an engine that has no blocks."""
-        serving, dcp = self._question.serving, self._question.layout.dcp
-        if serving.name in ("none", "llamacpp"):
-            return NOTHING
-        return product(serving.block, dcp, self.engine.caches.page)
-
-    @property
-    def _blocks(self) -> Quantity:
-        return self.budget // self._block
-
-    @property
-    def _usable(self) -> Quantity:
-        return most(self._blocks - self._question.serving.null_blocks, ZERO)
-
-    @property
-    def _blocks_each(self) -> Quantity:
-        """Blocks of one request."""
-        return ceil_div(self.engine.caches.sequence, self._block)
+    def _pool(self) -> Pool | None:
+        """What the engine makes of the budget."""
+        return pool(self._question.serving, self.engine.caches, self.budget)
 
     def _in_all_groups(self, fitting: Quantity) -> Quantity:
         return product(self._question.layout.dp, fitting)
 
-    def _longest(self, name: str, setting: Setting, piece: Quantity, pieces: Quantity) -> Figures:
-        """The longest context of the requests in so many pieces; none where any length fits."""
+    def _longest(self, name: str, caches: Caches, of: Pool | None) -> Figures:
+        """The longest context of the requests in a pool."""
+        each = [self._longest_in(share, caches) for share in (of.shares if of else ())]
+        limits = [limit for limit in each if limit is not None]
+        return {name: min(limits, key=lambda limit: limit.value)} if limits else {}
+
+    def _longest_in(self, share: Share, caches: Caches) -> Quantity | None:
+        """The longest context of which a share holds the requests; None where any length fits."""
 
         def sides(ctx: Letter) -> tuple[Quantity, Quantity]:
-            longer = Gpu(setting, setting.workload("decode", ctx), self._stage).caches.sequence
-            each = longer if piece is ONE else ceil_div(longer, piece)
-            return product(self.requests, each), pieces + const(1, pieces.unit)
+            needed = product(self.requests, share.each(caches.at(ctx)))
+            return needed, share.usable + const(1, share.pieces.unit)
 
         try:
-            return {name: first("ctx", sides, "context in tokens") - ONE}
+            return first("ctx", sides, "context in tokens") - ONE
         except NeverError:
-            return {}
+            return None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 from txcalc.accounts.kvcache import CacheFormats
 from txcalc.accounts.setting import Setting
 from txcalc.errors import OptionError
-from txcalc.exact.quantity import ONE, Quantity, ceil_div, product, total
+from txcalc.exact.quantity import ONE, Letter, Number, Quantity, ceil_div, product, total
 from txcalc.model.model import Row
 from txcalc.model.rows import State
 from txcalc.workload.passes import Workload
@@ -17,6 +18,14 @@ from txcalc.workload.reach import All, Fixed, Kept, Source, Window
 
 Kind = tuple[Quantity, list[State]]
 """How many layers there are alike, and what each of them keeps."""
+
+
+class Spec(NamedTuple):
+    """Layers whose caches are alike: bytes of one token in one of them, and the window if any."""
+
+    layers: Quantity
+    page: Quantity
+    window: Window | None
 
 
 class Caches:
@@ -29,9 +38,9 @@ class Caches:
             engine does not divide so.
     """
 
-    def __init__(self, setting: Setting, workload: Workload, rows: Iterable[Row]) -> None:
+    def __init__(self, setting: Setting, workload: Workload, rows: Sequence[Row]) -> None:
         question = setting.question
-        self._workload = workload
+        self._setting, self._workload, self._rows = setting, workload, rows
         self._layout, self._engine = question.layout, question.serving
         self._formats = CacheFormats(setting.model, question)
         self._kinds = _kinds(rows, mtp=question.mtp)
@@ -69,26 +78,52 @@ class Caches:
         return total(each, "bytes")
 
     @cached_property
-    def page(self) -> Quantity:
-        """Bytes of one token in an engine's block, whose pages are of the largest kind of layer.
+    def specs(self) -> list[Spec]:
+        """What is kept of tokens one by one: in how many layers alike, and the page of one token.
 
-        vLLM v1 kv_cache_utils.py: unify_kv_cache_spec_page_size.
+        Layers are alike that keep as many bytes a token, of all tokens or of a window of one size.
         """
-        pages = [(layers, self._written(states)) for layers, states in self._kinds.values()]
-        largest = max((page for _, page in pages), key=lambda page: page.value)
-        return product(total((layers for layers, page in pages if page.value), ""), largest)
+        specs: dict[tuple[Number, Number], list[Spec]] = {}
+        for layers, states in self._kinds.values():
+            for window, of_reach in _by_window(states).items():
+                page = self._written(of_reach)
+                if layers.value and page.value:
+                    reach = of_reach[0].reach
+                    spec = Spec(layers, page, reach if isinstance(reach, Window) else None)
+                    specs.setdefault((page.value, window), []).append(spec)
+        return [
+            alike[0]._replace(layers=total((spec.layers for spec in alike), ""))
+            for alike in specs.values()
+        ]
+
+    @cached_property
+    def beside(self) -> Quantity:
+        """Bytes of one sequence that no token has a page of."""
+        each = (
+            product(layers, self._formats.bytes_of(self._of_tokens(_not_paged(states))))
+            for layers, states in self._kinds.values()
+        )
+        return total((*each, self._fixed), "bytes")
+
+    @property
+    def dcp(self) -> Quantity:
+        """GPUs that divide a sequence by tokens."""
+        return self._layout.dcp
+
+    @property
+    def tokens(self) -> Quantity:
+        """Tokens of a sequence on one of the GPUs that divide them."""
+        ctx, dcp = self._workload.ctx, self._layout.dcp
+        return ctx if dcp.value == 1 else ceil_div(ctx, dcp)
+
+    def at(self, ctx: Letter) -> Caches:
+        """The same of sequences of another length."""
+        return Caches(self._setting, self._setting.workload("decode", ctx), self._rows)
 
     @property
     def has_windows(self) -> bool:
         """Whether a state keeps the tokens of a window."""
-        states = (state for _, states in self._kinds.values() for state in states)
-        return any(isinstance(state.reach, Window) for state in states)
-
-    @property
-    def has_pages_alike(self) -> bool:
-        """Whether one token writes as many bytes in each layer that it writes in."""
-        pages = (self._written(states).value for _, states in self._kinds.values())
-        return len({page for page in pages if page}) == 1
+        return any(spec.window is not None for spec in self.specs)
 
     @cached_property
     def _growing(self) -> dict[str, Quantity]:
@@ -150,6 +185,22 @@ class Caches:
                         f"--dcp {dcp}: {self._engine.name} does not divide the windows of "
                         f"{setting.model.name} by tokens: --dcp 1 would do"
                     )
+
+
+def _by_window(states: Iterable[State]) -> dict[Number, list[State]]:
+    """Paged states by the size of their window, 0 for those that keep all tokens."""
+    by_window: dict[Number, list[State]] = {}
+    for state in states:
+        if isinstance(state.reach, Window):
+            by_window.setdefault(state.reach.size.value, []).append(state)
+        elif type(state.reach) is All:
+            by_window.setdefault(0, []).append(state)
+    return by_window
+
+
+def _not_paged(states: Iterable[State]) -> list[State]:
+    """States that are no tokens, or are of an encoder's."""
+    return [s for s in states if not isinstance(s.reach, Window) and type(s.reach) is not All]
 
 
 def _is_fixed(state: State) -> bool:

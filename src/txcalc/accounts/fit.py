@@ -8,6 +8,7 @@ from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.budget import Budget
 from txcalc.accounts.memory import ENGINE, LAYOUT, beyond, gpus
+from txcalc.accounts.pool import RATIO, group_size
 from txcalc.accounts.setting import Setting
 from txcalc.accounts.ways import fitted, holds, requests_held, ways
 from txcalc.errors import OptionError
@@ -149,19 +150,18 @@ def _remarks(question: Question, figures: Figures, tightest: Budget) -> dict[str
 
 def _reasons(question: Question, tightest: Budget) -> list[str]:
     """What an engine allocates beyond the architecture's bound."""
-    caches = tightest.engine.caches
+    caches, size = tightest.engine.caches, question.block_size
+    windows, mixed = caches.has_windows, len({spec.window for spec in caches.specs}) > 1
     if question.engine == "llamacpp":
-        window = ["a window holds a ubatch too"] if caches.has_windows else []
-        return ["cells in multiples of 256", *window]
-    blocks = [
-        f"whole {'blocks' if question.engine == 'vllm' else 'pages'} of {question.block_size}"
-    ]
-    alike = caches.has_pages_alike
-    return [
-        *blocks,
-        *(["pages of every layer"] if caches.has_windows else []),
-        *([] if alike else ["pages of the largest layer"]),
-    ]
+        return ["cells in multiples of 256", *["a window holds a ubatch too"] * windows]
+    listed = [f"whole {'blocks' if question.engine == 'vllm' else 'pages'} of {size}"]
+    listed += ["a window holds a step's tokens too"] * windows
+    if mixed and question.engine == "vllm":
+        layers = group_size(caches.specs)
+        listed.append(f"groups of {layers} layers, pages of the largest")
+    elif mixed:
+        listed.append(f"windows have a pool of {float(RATIO.value):g} of the tokens")
+    return listed
 
 
 def _verdict(question: Question, figures: Figures, tightest: Budget) -> str:

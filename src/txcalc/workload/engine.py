@@ -75,14 +75,18 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
         """Whether cosines and sines of all positions are stored (vLLM rotary_embedding)."""
         return self.name == "vllm"
 
+    def seen(self, window: Window, tokens: Quantity) -> Quantity:
+        """Tokens of a window that a sequence of ``tokens`` holds while a step runs."""
+        return least(tokens, window.size - ONE + self.batched)
+
     def _blocks(self, reach: Kept, tokens: Quantity) -> Quantity:
         """Whole blocks; a window has room for a step's tokens and one block more.
 
         vLLM v1 kv_cache_interface.py: SlidingWindowSpec.max_memory_usage_bytes.
         """
         if isinstance(reach, Window):
-            seen = least(tokens, reach.size - ONE + self.batched)
-            return product(self.block, ceil_div(seen, self.block) + ONE)
+            seen = ceil_div(self.seen(reach, tokens), self.block)
+            return product(self.block, seen + ONE)
         if isinstance(reach, All):
             return product(self.block, ceil_div(tokens, self.block))
         return reach.kept(tokens)
