@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
 import tomllib
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import txcalc
+from tests.support.checkpoints import LLAMA, llama_header, written
 from tests.support.running import run
 from txcalc.exact.quantity import LARGEST
 from txcalc.sources import yaml
@@ -75,6 +77,8 @@ def test_a_command_in_the_prose_can_be_called(
     page: Path, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples.write_files(TEXTS[page], tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA), encoding="utf-8")
+    written(tmp_path / "model.safetensors", llama_header(LLAMA))
     monkeypatch.chdir(tmp_path)
     _, name, *arguments = command.split()
     ended = run(name, *(arguments or ["--help"]))

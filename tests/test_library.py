@@ -17,6 +17,7 @@ from mypy import api
 
 import txcalc
 from tests.sources.test_bad_descriptions import GOOD
+from tests.support.checkpoints import header_of, in_memory
 from tests.support.running import BUNDLED, get
 from txcalc import library
 from txcalc.accounts import registry
@@ -135,6 +136,7 @@ def test_a_sweep_is_a_list_of_points_with_exact_numbers() -> None:
 ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "memory": ({}, {"pp": 2}),
     "fit": ({"kv_memory": 1}, {"device": "h100-sxm", "count": 2, "engine": "vllm"}),
+    "verify": ({"checkpoint": in_memory(header_of({"a": ("F32", [2])}))},),
 }
 """Options with which accounts have all of their figures; elsewhere none are needed."""
 FUNCTIONS = tuple(name for name in registry.WITH_FIGURES if name != "dims")
@@ -160,8 +162,8 @@ def test_options_have_the_types_that_a_question_has() -> None:
     for name, hint in options.Options.__annotations__.items():
         typed = hint.__forward_arg__
         kinds = {wanted[name], *get_args(wanted[name])}
-        if name == "device":
-            assert typed == "str | Device"
+        if name in ("device", "checkpoint"):
+            assert typed == f"str | {name.capitalize()}"
         elif int in kinds:
             assert typed == "Size"
         elif typed == "Decimal":

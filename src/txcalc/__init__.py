@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         models,
         params,
         sweep,
+        verify,
         weights,
     )
 
@@ -46,6 +47,7 @@ __all__ = [
     "models",
     "params",
     "sweep",
+    "verify",
     "weights",
 ]
 

@@ -12,6 +12,7 @@ from txcalc.accounts import registry
 from txcalc.cli.app import ACCOUNTS
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.sources.devices import load_device
+from txcalc.workload.checkpoint import Checkpoint, StoredTensor
 from txcalc.workload.question import Question
 
 OTHER: dict[str, Any] = {
@@ -21,6 +22,7 @@ OTHER: dict[str, Any] = {
     "stages": "1,1", "engine": "vllm", "block_size": 64, "max_batched_tokens": 100, "ubatch": 100,
     "step_tokens": 3, "device": load_device("t4"), "count": 2, "requests": 3, "kv_memory": "5",
     "utilisation": "0.5", "overhead": "1",
+    "checkpoint": Checkpoint(source="m", kind="safetensors", tensors=(StoredTensor("a", (2,)),)),
 }  # fmt: skip
 """Another value than the default of each option."""
 MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_process import started
+from tests.support.checkpoints import llama_header, written
 from tests.support.running import answer, get, run
 from txcalc.cli.app import COMMANDS
 from txcalc.cli.examples import EXAMPLES
@@ -38,6 +39,7 @@ def test_an_example_works(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     Path("config.json").write_text(CONFIG)
     Path("claims.yaml").write_text(f"claims:\n- {CLAIM}\n")
+    written(Path("model.safetensors"), llama_header(json.loads(CONFIG)))
     Path("docs").mkdir()
     for page in ("README.md", "docs/page.md"):
         Path(page).write_text("175B<!-- txcalc: gpt3 params.total -->\n")

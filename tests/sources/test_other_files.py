@@ -34,7 +34,6 @@ OTHERS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 BINARIES = {
-    "m.gguf": (b"GGUF\x03\x00\x00\x00", "GGUF"),
     "m.safetensors": (b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"a": {}}', "safetensors"),
     "pytorch_model.bin": (b"PK\x03\x04", "PyTorch"),
 }

@@ -51,6 +51,7 @@ _MEANING = {
     "kv_memory": "GiB of each GPU for the cache",
     "utilisation": "share of a device's memory that is used; default: 1, vllm 0.9",
     "overhead": "GiB that an engine takes beside",
+    "checkpoint": "a weights file, a folder or index of such files, or hf:org/name",
 }
 
 

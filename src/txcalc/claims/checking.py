@@ -20,7 +20,8 @@ from txcalc.report.expression import evaluate
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
 from txcalc.sources import bundled
-from txcalc.sources.devices import device_names, with_device
+from txcalc.sources.devices import device_names
+from txcalc.sources.given import with_files
 from txcalc.sources.hub import PREFIX
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
@@ -208,7 +209,9 @@ def _options(
     device = options.get("device")
     if isinstance(device, str) and device.lower() not in device_names():
         options["device"] = _file_of(device, folder)
-    return tuple(changes), type_, question(with_device(options), _BESIDE), list(options)
+    if isinstance(checkpoint := options.get("checkpoint"), str):
+        options["checkpoint"] = _path_of(checkpoint, folder)
+    return tuple(changes), type_, question(with_files(options), _BESIDE), list(options)
 
 
 def _path_of(name: str, folder: str) -> str:

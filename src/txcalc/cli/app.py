@@ -33,6 +33,7 @@ TOOLS = {
     "check": "Documented numbers against computed ones.",
     "prove": "A description run: every count beside its account.",
     "plot": "Pictures of sweeps, memory and parameters, by matplotlib.",
+    "verify": "Whether a weights file holds the model, by its header.",
 }
 COMMANDS = ACCOUNTS | TOOLS
 """Every command by name, with its help in one line."""

@@ -101,4 +101,9 @@ EXAMPLES = {
         "txcalc prove toy --set n_heads=8 --ctx 16",
         "txcalc prove deepseek-v3 --format json",
     ),
+    "verify": (
+        "txcalc verify model.safetensors",
+        "txcalc verify config.json . --strict",
+        "txcalc verify config.json model.safetensors --format json",
+    ),
 }

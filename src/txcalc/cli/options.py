@@ -28,7 +28,15 @@ def _device(name: str) -> Any:
     return load_device(name)
 
 
-MODEL = "a bundled name (see 'txcalc models'), a YAML file, a config.json or its folder, or -"
+def _checkpoint(path: str) -> Any:
+    from txcalc.sources.checkpoints import load_checkpoint
+
+    return load_checkpoint(path)
+
+
+MODEL = (
+    "a bundled name (see 'txcalc models'), a YAML or GGUF file, a config.json or its folder, or -"
+)
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=completion.model_names)
 ]
@@ -97,8 +105,10 @@ _METAVARS = {
     "tp": "N", "pp": "N", "dp": "N", "dcp": "N", "stages": "N,N...",
     "block_size": "T", "max_batched_tokens": "T", "ubatch": "T", "step_tokens": "T",
     "device": "NAME", "count": "N", "requests": "N", "kv_memory": "GIB", "utilisation": "SHARE",
-    "overhead": "GIB",
+    "overhead": "GIB", "checkpoint": "PATH",
 }  # fmt: skip
+_FILES = {"device": _device, "checkpoint": _checkpoint}
+"""Options that are read from a file, each with what reads it."""
 _COMPLETED = {
     "dtype": completion.numbers, "weights": completion.weights, "kv": completion.caches,
 }  # fmt: skip
@@ -114,8 +124,8 @@ def asked(name: str) -> Any:
         return Annotated[bool, option]
     if int in (hint, *get_args(hint)):
         option.parser, hint = whole, int
-    if name == "device":
-        option.parser = _device
+    if name in _FILES:
+        option.parser = _FILES[name]
         return Annotated[Any, option]
     option.autocompletion = _COMPLETED.get(name)
     return Annotated[hint | None, option]

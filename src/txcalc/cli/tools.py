@@ -15,6 +15,7 @@ from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
 from txcalc.cli.prove import prove
 from txcalc.cli.signature import Command, Given, with_options
+from txcalc.cli.verify import verify
 from txcalc.errors import AddressError, OptionError, UnknownModelError, nearest
 from txcalc.workload.question import Question
 
@@ -198,4 +199,5 @@ COMMANDS: dict[str, Command] = {
     "sweep": _about_figures(sweep),
     "check": check,
     "prove": with_options(prove, reads=(), one=True),
+    "verify": verify,
 }

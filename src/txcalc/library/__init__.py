@@ -20,6 +20,7 @@ from txcalc.library.answer import (
     Kvcache,
     Memory,
     Params,
+    Verify,
     Weights,
 )
 from txcalc.library.options import (
@@ -32,6 +33,7 @@ from txcalc.library.options import (
     MemoryOptions,
     Options,
     Size,
+    VerifyOptions,
     WeightsOptions,
     documented,
 )
@@ -39,7 +41,7 @@ from txcalc.model.model import Model
 from txcalc.report.report import Report
 from txcalc.sources import bundled
 from txcalc.sources import loading as sources
-from txcalc.sources.devices import with_device
+from txcalc.sources.given import with_files
 from txcalc.workload.question import LETTERS, Question, positive
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "concurrency", "explain", "fit", "flops", "function", "generation", "get",
-    "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "weights",
+    "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "verify", "weights",
 ]  # fmt: skip
 
 A = TypeVar("A", bound=Answer)
@@ -177,7 +179,7 @@ def sweep(
     _texts("an address", *texts)
     name = "" if model is None else _name(model)
     swept = Sweep(
-        name, texts, axes_of(over), with_device(options), _changes(changes),
+        name, texts, axes_of(over), with_files(options), _changes(changes),
         type_=type_, strict=strict, prefix="",
     )  # fmt: skip
     return list(swept.values())
@@ -236,14 +238,20 @@ def fit(model: Named, **options: Unpack[FitOptions]) -> Fit:
     return _answer("fit", Fit, model, options)
 
 
+@documented(VerifyOptions.__annotations__)
+def verify(model: Named, **options: Unpack[VerifyOptions]) -> Verify:
+    """Whether a checkpoint holds a model; its ``report`` lists each difference."""
+    return _answer("verify", Verify, model, options)
+
+
 def _answer(account: str, kind: type[A], model: Named, options: Mapping[str, Any]) -> A:
-    question = question_for(with_device(options), [account], prefix="")
+    question = question_for(with_files(options), [account], prefix="")
     return kind(registry.account(account, _loaded(model), question), account)
 
 
 def _report(model: Named, address: str, options: Mapping[str, Any]) -> Report:
     _texts("an address", address)
-    question = question_for(with_device(options), [address], prefix="")
+    question = question_for(with_files(options), [address], prefix="")
     return registry.report_of(address, _loaded(model), question)
 
 

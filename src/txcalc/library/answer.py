@@ -267,3 +267,24 @@ class Fit(Answer):
     tokens: Number
     context: Number
     engine: Figures
+
+
+class Verify(Answer):
+    """Tensors of a checkpoint: how many hold rows, and how many differ.
+
+    ``elements`` by what they are and ``bytes`` by type; ``missing``, ``extra``, of ``other_shape``
+    or ``other_dtype`` are differences; ``buffers``, a ``tied_stored`` head, ``scales`` of
+    quantisation and what the description leaves ``uncovered`` are none.
+    """
+
+    tensors: Number
+    elements: Figures
+    bytes: Figures
+    missing: Number
+    extra: Number
+    other_shape: Number
+    other_dtype: Number
+    buffers: Number
+    tied_stored: Number
+    scales: Number
+    uncovered: Number

@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 from txcalc.accounts.options import meaning
+from txcalc.workload.checkpoint import Checkpoint
 from txcalc.workload.device import Device
 from txcalc.workload.engine import EngineName
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
@@ -117,8 +118,20 @@ class FitOptions(_Gpus, total=False):
     overhead: Decimal
 
 
+class VerifyOptions(TypedDict, total=False):
+    """What the verdict on a checkpoint depends on."""
+
+    checkpoint: str | Checkpoint
+
+
 class Options(
-    FlopsOptions, IntensityOptions, GenerationOptions, MemoryOptions, FitOptions, total=False
+    FlopsOptions,
+    IntensityOptions,
+    GenerationOptions,
+    MemoryOptions,
+    FitOptions,
+    VerifyOptions,
+    total=False,
 ):
     """What any figure depends on."""
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from txcalc.render.values import rows
 from txcalc.report.report import Layout, Report
@@ -20,7 +23,13 @@ def reports_json(reports: Sequence[Report], layout: Layout, *, explain: bool = F
             "conventions": report.conventions,
             "warnings": report.warnings,
             "rows": list(rows(report, layout, explain=explain)),
+            **(_verdict(report) if layout == "differences" else {}),
         }
         for report in reports
     ]
     return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
+
+
+def _verdict(report: Report) -> dict[str, Any]:
+    """What stands first, and each difference of a checkpoint."""
+    return {"verdict": report.lead, "differences": msgspec.to_builtins(report.differences)}

@@ -24,6 +24,8 @@ def sheets(reports: Sequence[Report], layout: Layout, *, explain: bool = False) 
     match layout:
         case "figures":
             return [figures(reports)]
+        case "differences":
+            return [sheet for report in reports for sheet in differences(report)]
         case "catalogue":
             return [catalogue(reports)]
         case "shapes":
@@ -155,6 +157,22 @@ def _in_thousands(values: Mapping[tuple[str, str], Sequence[Number]]) -> dict[st
 def _step(prefix: str) -> str:
     step = grammar.below(prefix, "generation")
     return "in all" if step == prefix else step.replace(".", " ").replace("_", " ")
+
+
+def differences(report: Report) -> list[Sheet]:
+    """The figures of a checkpoint, and where it differs a second sheet of what and where."""
+    from txcalc.render.differing import lines
+
+    counted = figures([report])
+    if not report.differences:
+        return [counted]
+    listed = Sheet(
+        title="differences",
+        columns=[Column(heading, "text") for heading in
+                 ("", "row", "layers", "expected", "found", "tensor")],
+        rows=lines(report),
+    )  # fmt: skip
+    return [counted, listed]
 
 
 def catalogue(reports: Sequence[Report]) -> Sheet:

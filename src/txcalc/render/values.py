@@ -18,7 +18,7 @@ Row = dict[str, Any]
 def rows(report: Report, layout: Layout, *, explain: bool = False) -> Iterator[Row]:
     """Address, value and unit of each row; with ``explain`` its formula and its letters too."""
     match layout:
-        case "figures" | "steps" | "catalogue" | "divided" | "budget" | "grid":
+        case "figures" | "steps" | "catalogue" | "divided" | "budget" | "grid" | "differences":
             for address in report.shown:
                 quantity = report.figures[address]
                 row = _figure(report, address)

@@ -16,7 +16,10 @@ Figures = dict[str, Quantity]
 
 Shape = tuple[Quantity, ...]
 
-Layout = Literal["figures", "shapes", "tensors", "steps", "catalogue", "divided", "budget", "grid"]
+Layout = Literal[
+    "figures", "shapes", "tensors", "steps", "catalogue", "divided", "budget", "grid",
+    "differences",
+]  # fmt: skip
 """How a report stands on a screen."""
 
 
@@ -42,6 +45,22 @@ class Way(msgspec.Struct, frozen=True):
     context: Quantity | None = None
 
 
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One tensor of a checkpoint that is not as the model has it.
+
+    ``row`` is the address of what it should hold, ``layer`` the number of its layer in the stack;
+    ``expected`` and ``found`` are shapes or types.  A missing ``tensor`` has the name that those of
+    other layers let expect, where there are any.
+    """
+
+    what: Literal["missing", "extra", "other shape", "other type"]
+    row: str = ""
+    layer: int | None = None
+    expected: str = ""
+    found: str = ""
+    tensor: str = ""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What an account answers for one model.
 
@@ -50,7 +69,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     under ``labels`` where the address does not say enough, with ``remarks`` beside; ``ways`` are
     what else would fit; ``shares`` are parts of a whole among them; ``refused`` says for the start
     of an address why the model has no such figure, ``ambiguous`` what to write instead of an
-    address that could mean several.
+    address that could mean several; ``differences`` are those of a checkpoint.
     """
 
     title: str
@@ -74,6 +93,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, str] = {}
     ambiguous: dict[str, str] = {}
     lead: list[str] = []
+    differences: list[Difference] = []
     block_kinds: list[str] = []
 
     def find(self, address: str) -> Quantity:

@@ -12,6 +12,8 @@ from txcalc.errors import DescriptionError, UnknownModelError, nearest
 DOCUMENTED = ("toy", "gpt2-small", "gpt3")
 """The models of the documents that txcalc grew from: the answer where none is named."""
 
+_FILES = (".yaml", ".yml", ".json", ".gguf")
+"""Ends of names that are files."""
 _REPOSITORY = r"[\w.-]+/[\w.-]+"
 
 
@@ -51,7 +53,7 @@ def find(name: str) -> str:
     Raises:
         UnknownModelError: neither a bundled name nor a file.
     """
-    is_path = "/" in name or os.sep in name or name.endswith((".yaml", ".yml", ".json"))
+    is_path = "/" in name or os.sep in name or name.endswith(_FILES)
     if not is_path and os.path.exists(_file(name)):
         return _file(name)
     if os.path.exists(name):
@@ -59,7 +61,7 @@ def find(name: str) -> str:
     known = names()
     if name.lower() in known:
         return _file(name.lower())
-    if re.fullmatch(_REPOSITORY, name) and not name.endswith((".yaml", ".yml", ".json")):
+    if re.fullmatch(_REPOSITORY, name) and not name.endswith(_FILES):
         return _of_repository(name)
     if is_path:
         return name

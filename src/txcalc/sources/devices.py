@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -51,12 +50,6 @@ def load_device(name: str) -> Device:
         "and --kv-memory states what is left of one for the cache"
     )
     raise OptionError(f"no bundled device and no file {name!r}{hint}")
-
-
-def with_device(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a question with the device of their ``device``, where it is a name."""
-    name = options.get("device")
-    return {**options, **({"device": load_device(name)} if isinstance(name, str) else {})}
 
 
 def device_of(tree: Any, file: str) -> Device:

@@ -19,7 +19,8 @@ Read = tuple[Any, str, list[str]]
 def load(
     name: str, changes: Sequence[str] = (), *, type_: str | None = None, strict: bool = False
 ) -> Model:
-    """The model of a bundled name, a YAML description, a config.json, its folder, or ``-``.
+    """The model of a bundled name, a YAML description, a config.json, its folder, a GGUF file, or
+    ``-``.
 
     ``changes`` are ``--set`` edits; ``type_`` is the type of a config that names none; ``strict``
     makes keys that nothing reads an error.
@@ -71,6 +72,10 @@ def read(name: str, *, type_: str | None = None, strict: bool = False) -> Read:
     path = "-" if name == "-" else bundled.find(name)
     if path.endswith((".yaml", ".yml")):
         return yaml.read(path), name, []
+    if path.endswith(".gguf"):
+        from txcalc.sources.checkpoints.described import described
+
+        return described(path), path, []
     from txcalc.sources import huggingface
 
     if path == "-":

@@ -9,6 +9,7 @@ import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST, Letter, Number
+from txcalc.workload.checkpoint import Checkpoint
 from txcalc.workload.chosen import Chosen, chosen_cache, chosen_weights
 from txcalc.workload.device import Device
 from txcalc.workload.engine import Engine, EngineName, engine
@@ -69,6 +70,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     kv_memory: str | None = None
     utilisation: str | None = None
     overhead: str = "0"
+    checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
         """Rejects values that are invalid for every figure.
