@@ -136,7 +136,8 @@ class _Kind:
         for i in self._place.layers:
             tensor = held.get(i)
             if tensor is None:
-                yield missing(f"{self._prefix}{i}.{tail}", cover.needs, i, cover.shape(shape))
+                name = f"{self._prefix}{i}.{tail}" if self._prefix else ""
+                yield missing(name, cover.needs, i, cover.shape(shape))
             elif tensor.shape != shape:
                 yield other_shape(tensor, cover.needs, i, cover.shape(shape))
             else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from txcalc.accounts.matching.names import Stacked, Tails, parent
 from txcalc.accounts.matching.needs import Place
 from txcalc.accounts.matching.words import concepts, likeness
@@ -16,8 +18,28 @@ _LEAST = 0.75
 """A likeness below which numbered tensors are no stack's."""
 
 
-def assigned(placed: Mapping[str, Sequence[Place]], stacked: Stacked) -> dict[str, list[str]]:
-    """The prefixes of each stack's layers; several where its layers are listed in parts."""
+class Assigned(msgspec.Struct, frozen=True):
+    """The tensors of a stack by the number of their layer.
+
+    Of several ``prefixes`` each holds other parts of the same layers, or further layers; then a
+    missing tensor has no ``prefix`` by which it would be called.
+    """
+
+    prefixes: tuple[str, ...]
+    layers: Mapping[int, Tails]
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the number of a layer; nothing where that differs."""
+        return self.prefixes[0] if len(self.prefixes) == 1 else ""
+
+    def names(self) -> Iterator[str]:
+        """The names of all tensors."""
+        return (tensor.name for tails in self.layers.values() for tensor in tails.values())
+
+
+def assigned(placed: Mapping[str, Sequence[Place]], stacked: Stacked) -> dict[str, Assigned]:
+    """The numbered tensors that are each stack's layers, the likeliest first."""
     scores = sorted(
         (
             (_score(stack, of_stack, prefix, layers), stack, prefix)
@@ -26,27 +48,61 @@ def assigned(placed: Mapping[str, Sequence[Place]], stacked: Stacked) -> dict[st
         ),
         reverse=True,
     )
-    chosen: dict[str, list[str]] = {}
-    taken: set[str] = set()
+    chosen: dict[str, Assigned] = {}
+    free = dict(stacked)
     for score, stack, prefix in scores:
-        if score >= _LEAST and stack not in chosen and prefix not in taken:
-            chosen[stack] = [prefix, *_beside(prefix, placed[stack], stacked)]
-            taken |= set(chosen[stack])
+        if score >= _LEAST and stack not in chosen and prefix in free:
+            chosen[stack] = _whole(prefix, placed[stack], free)
+            for taken in chosen[stack].prefixes:
+                del free[taken]
     return chosen
 
 
-def _beside(prefix: str, of_stack: Sequence[Place], stacked: Stacked) -> Iterator[str]:
-    """Prefixes that hold other parts of the same layers."""
-    layers = stacked[prefix]
-    if _exact(of_stack, layers):
-        return
-    for other in stacked:
-        if (
-            other != prefix
-            and parent(other) == parent(prefix)
-            and set(stacked[other]) == set(layers)
-        ):
-            yield other
+def _whole(prefix: str, of_stack: Sequence[Place], free: Stacked) -> Assigned:
+    """The layers of a prefix, with those of others that hold what they lack."""
+    layers = free[prefix]
+    alone = Assigned((prefix,), layers)
+    if _exact(of_stack, layers) == sum(len(place.layers) for place in of_stack):
+        return alone
+    parts = [p for p in free if p == prefix or _is_beside(p, prefix, free)]
+    if len(parts) > 1:
+        return Assigned((prefix, *(p for p in parts if p != prefix)), _merged(parts, free))
+    return _continued(of_stack, free) or alone
+
+
+def _is_beside(other: str, prefix: str, free: Stacked) -> bool:
+    """Whether a prefix holds other parts of the same layers."""
+    return parent(other) == parent(prefix) and set(free[other]) == set(free[prefix])
+
+
+def _merged(prefixes: Sequence[str], free: Stacked) -> dict[int, Tails]:
+    """Layers in several parts, the last word of each prefix before the tails."""
+    layers: dict[int, Tails] = {}
+    for prefix in prefixes:
+        part = prefix.rstrip(".").rpartition(".")[2]
+        for i, tails in free[prefix].items():
+            layers.setdefault(i, {}).update({f"{part}.{t}": tensor for t, tensor in tails.items()})
+    return layers
+
+
+def _continued(of_stack: Sequence[Place], free: Stacked) -> Assigned | None:
+    """Layers that are numbered anew in several prefixes, each of which goes on where one ends."""
+    count = 1 + max(i for place in of_stack for i in place.layers)
+    layers: dict[int, Tails] = {}
+    prefixes: list[str] = []
+    while len(layers) < count:
+        at = len(layers)
+        moved = {
+            prefix: {at + i: tails for i, tails in numbered.items()}
+            for prefix, numbered in free.items()
+            if prefix not in prefixes and set(numbered) == set(range(len(numbered)))
+        }
+        fitting = [p for p, each in moved.items() if _exact(of_stack, each) == len(each)]
+        if not fitting:
+            return None
+        prefixes.append(max(fitting, key=lambda prefix: len(moved[prefix])))
+        layers |= moved[prefixes[-1]]
+    return Assigned(tuple(prefixes), layers)
 
 
 def _score(

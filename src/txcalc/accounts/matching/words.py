@@ -110,7 +110,8 @@ _PLAIN = frozenset(
         """weight bias gamma beta kernel model transformer language text lm base net core backbone
         layer layers block blocks w1 w2 proj projection projector project pred vocab hidden mapping
         relative segment generator heads local loss logits unembed classifier dense table inp out
-        fn sparse mixer group""",
+        fn sparse mixer group class register registers mask probe logit temperature newline soft
+        vision visual vlm image text audio separator standard""",
     )
 )
 """Further words of names, which say nothing of what a tensor holds."""
@@ -137,8 +138,9 @@ def _written(name: str) -> str:
 
 def is_strange(name: str, all_names: Iterable[str]) -> bool:
     """Whether a name has a word that no other tensor's has, and that is none of the field's."""
-    for word in _written(name).split("_"):
-        if len(word) < 2 or word in _PLAIN or word in _WORDS or word.isdigit():
+    for written in _written(name).split("_"):
+        word = written.rstrip("0123456789")
+        if len(word) < 2 or word in _PLAIN or word in _WORDS:
             continue
         if sum(1 for _ in islice((n for n in all_names if word in n.lower()), 2)) < 2:
             return True
