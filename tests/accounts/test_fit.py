@@ -321,4 +321,19 @@ def test_a_context_beyond_the_models_own(command: str) -> None:
     ran = run(command, "llama-3.1-8b", *device, "--ctx", 131073)
     assert ran.code == 0
     assert "ctx 131,073 is beyond its own context, 131,072" in ran.err
-    assert "beyond" not in run(command, "llama-3.1-8b", *device, "--ctx", 131072).err
+    many = ("--requests", 8) if command == "fit" else ()
+    assert "beyond" not in run(command, "llama-3.1-8b", *device, *many, "--ctx", 131072).err
+
+
+def test_a_longest_context_beyond_the_models_own() -> None:
+    # 40 GiB hold 327,680 tokens of 131,072 bytes; arXiv:2407.21783: a context of 128K.
+    ran = run("fit", "llama-3.1-8b", "--kv-memory", 40, "--ctx", 1000)
+    assert ran.code == 0
+    assert "the longest context that fits, 327,680, is beyond its own, 131,072" in ran.err
+
+
+def test_the_longest_context_is_proved_by_two_evaluations() -> None:
+    shown = answer("explain", "llama-3.1-8b", "fit.context", "--kv-memory", 4)
+    # 2 x 32 layers x 8 heads x 128 channels x 2 bytes a token, and 2^32 bytes.
+    assert "ctx 32,768: 4,294,967,296 < 4,294,967,297 bytes" in shown
+    assert f"ctx 32,769: {32769 * 131072:,} >= 4,294,967,297 bytes" in shown

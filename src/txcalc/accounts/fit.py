@@ -10,7 +10,7 @@ from txcalc.accounts.budget import Budget
 from txcalc.accounts.memory import ENGINE, LAYOUT, beyond, gpus
 from txcalc.accounts.pool import RATIO, group_size
 from txcalc.accounts.setting import Setting
-from txcalc.accounts.ways import fitted, holds, requests_held, ways
+from txcalc.accounts.ways import fitted, holds, longest, requests_held, ways
 from txcalc.errors import OptionError
 from txcalc.model.model import Model
 from txcalc.report.format import binary, decimal
@@ -58,9 +58,18 @@ def report(model: Model, question: Question) -> Report:
         conventions=[BOUND, *CONVENTIONS, *weights.conventions(model, question)],
         warnings=[
             *weights.warnings(model, question),
-            *beyond(setting, workload.ctx, workload.source),
+            *(beyond(setting, workload.ctx, workload.source) or _beyond(model, figures)),
         ],
     )
+
+
+def _beyond(model: Model, figures: Figures) -> list[str]:
+    """A warning where the longest context is beyond the model's own."""
+    own, reached = model.context, longest(figures)
+    if own is None or reached is None or reached.value <= own.value:
+        return []
+    longest_one = f"the longest context that fits, {decimal(reached.value)}"
+    return [f"{model.name}: {longest_one}, is beyond its own, {own.value:,}"]
 
 
 def on_device(question: Question) -> Question:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from txcalc.exact.emit import compiled
-from txcalc.exact.quantity import Letter, Quantity
+from txcalc.exact.quantity import Letter, Number, Quantity
 from txcalc.exact.search import least_true
 
 Sides = Callable[[Letter], tuple[Quantity, Quantity]]
@@ -25,3 +25,16 @@ def first(name: str, sides: Sides, about: str = "") -> Quantity:
     a, b = (compiled(side, [name]) for side in sides(probe))
     least = Letter(least_true(lambda n: a(n) >= b(n)), name, about=about)
     return Quantity(least.value, "", "first", (least, *sides(least)))
+
+
+def evaluations(node: Quantity) -> Iterator[tuple[Letter, Number, Number, Number]]:
+    """The letter of a ``first`` with the numbers that prove it, and both sides at each of them.
+
+    At the number itself the condition holds; at the one before it, from 1 on, it does not.
+    """
+    least, *sides = node.args
+    assert isinstance(least, Letter)
+    n = int(least.value)
+    a, b = (compiled(side, [least.name]) for side in sides)
+    for number in range(max(1, n - 1), n + 1):
+        yield least, number, a(number), b(number)

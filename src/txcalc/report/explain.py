@@ -6,7 +6,7 @@ Everything is read off the derivation that computed the value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import get_type_hints
 
 import msgspec
@@ -14,9 +14,10 @@ import msgspec
 from txcalc.exact.operations import TALLY
 from txcalc.exact.printing import Printer
 from txcalc.exact.quantity import Letter, Quantity, same_derivation, walk
+from txcalc.exact.solve import evaluations
 from txcalc.model.parts.base import Part
 from txcalc.report import address as grammar
-from txcalc.report.format import plain
+from txcalc.report.format import decimal, plain
 from txcalc.report.report import Report
 
 WIDTH = 60
@@ -224,10 +225,21 @@ def _legend(steps: _Steps) -> list[Symbol]:
 
 
 def _notation(root: Quantity) -> list[str]:
-    """What a formula writes that is no arithmetic."""
-    if any(node.op is TALLY for node in walk(root)):
-        return ["tally(n, 110): how many of the first n digits of 110, repeated, are 1"]
-    return []
+    """What a formula writes that is no arithmetic: how it is read, or what proves it."""
+    nodes = list(walk(root))
+    lines = [line for node in nodes if node.op == "first" for line in _proof(node)]
+    if any(node.op is TALLY for node in nodes):
+        lines.append("tally(n, 110): how many of the first n digits of 110, repeated, are 1")
+    return lines
+
+
+def _proof(node: Quantity) -> Iterator[str]:
+    """A condition where it first holds, and one before."""
+    unit = node.args[1].unit
+    for letter, number, reached, bound in evaluations(node):
+        sign = ">=" if reached >= bound else "<"
+        sides = f"{decimal(reached)} {sign} {decimal(bound)} {unit}".rstrip()
+        yield f"{letter.name} {decimal(number)}: {sides}"
 
 
 def _sources(root: Quantity) -> list[str]:
