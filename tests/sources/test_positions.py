@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.oracle import model_of, rows
 from tests.support.running import find
 from txcalc.model.model import Model
-from txcalc.model.parts.positions import Rotary
+from txcalc.model.parts.positions import Rotary, Unmarked
 from txcalc.sources import description, huggingface
 from txcalc.sources.families import TYPES, positions
 from txcalc.sources.loading import load
@@ -62,9 +63,42 @@ def test_layers_with_different_shares_leave_the_width_open() -> None:
     assert width(model("phi3", rope_parameters=rope)) is None
 
 
-def test_types_without_rotation_in_their_attention_state_none() -> None:
+def test_types_without_positions_say_so() -> None:
+    """transformers 5.24: no rotation in the attention of Jamba, Nemotron-H, Zamba and Kimi."""
     for name in ("jamba-v0.1", "nemotron-h-56b", "mamba-130m"):
-        assert width(load(name)) is None
+        assert isinstance(load(name).stacks["decoder"].positions, Unmarked)
+
+
+PUBLISHED = {row["name"]: row for name in ("models", "types", "remote") for row in rows(name)}
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "kind"),
+    [
+        ("THUDM/chatglm-6b (v1.1.0)", {}, "rotary"),
+        ("baichuan-inc/Baichuan-7B", {}, "rotary"),
+        ("baichuan-inc/Baichuan2-13B-Chat", {}, "alibi"),
+        ("baichuan-inc/Baichuan2-13B-Chat", {"hidden_size": 4096, "num_attention_heads": 32},
+         "rotary"),
+        ("zamba2", {"use_mem_rope": True}, "rotary"),
+        ("zamba2", {"use_mem_rope": False}, "none"),
+        ("granitemoehybrid", {"position_embedding_type": "rope"}, "rotary"),
+        ("granitemoehybrid", {"position_embedding_type": "nope"}, "none"),
+        ("kimi_linear", {}, "none"),
+    ],
+)  # fmt: skip
+def test_what_a_family_says_of_its_positions(name: str, keys: dict[str, Any], kind: str) -> None:
+    row = PUBLISHED[name]
+    of = model_of({**row, "config": {**row["config"], **keys}})
+    stated = of.stacks["decoder"].positions
+    assert stated is not None
+    assert stated.__struct_config__.tag == kind
+
+
+def test_latents_rotate_what_their_files_say() -> None:
+    """deepseek-ai/DeepSeek-V4-Flash, config.json: qk_rope_head_dim 64; Gemma 4 turns all heads."""
+    assert width(load("deepseek-v4-flash")) == 64
+    assert width(load("gemma4-31b")) == "all"
 
 
 def test_a_loaded_model_has_its_table_of_cosines_and_sines() -> None:
@@ -75,5 +109,6 @@ def test_a_loaded_model_has_its_table_of_cosines_and_sines() -> None:
 
 
 def test_every_type_with_positions_is_known() -> None:
-    named = {*positions._WHOLE.split()} | positions._PARTS.keys() | positions._CHANNELS.keys()
+    named = {*positions._WHOLE.split(), *positions._NONE.split()}
+    named |= positions._PARTS.keys() | positions._CHANNELS.keys() | positions._IF_STATED.keys()
     assert named <= TYPES.keys()

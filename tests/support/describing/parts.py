@@ -234,7 +234,7 @@ FFNS: dict[str, st.SearchStrategy[Tree]] = {
     "channel_mixing": _with("channel_mixing", {"d_ff": width}),
 }
 POSITIONS: dict[str, st.SearchStrategy[Tree]] = {
-    **{kind: _with(kind, {}) for kind in ("sinusoidal", "alibi")},
+    **{kind: _with(kind, {}) for kind in ("sinusoidal", "alibi", "none")},
     "rotary": st.one_of(_with("rotary", {}), _with("rotary", {"width": few})),
     "learned": _with("learned", {"n_positions": st.integers(1, 50)}),
     "relative": _with("relative", {"n_buckets": few, "n_heads": few}),

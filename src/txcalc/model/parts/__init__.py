@@ -16,7 +16,14 @@ from txcalc.model.parts.linear_attention import Lightning, Mlstm
 from txcalc.model.parts.mamba import Mamba1, Mamba2
 from txcalc.model.parts.mla import Latent
 from txcalc.model.parts.moa import MixtureOfAttention
-from txcalc.model.parts.positions import Alibi, Learned, Relative, Rotary, Sinusoidal
+from txcalc.model.parts.positions import (
+    Alibi,
+    Learned,
+    Relative,
+    Rotary,
+    Sinusoidal,
+    Unmarked,
+)
 from txcalc.model.parts.rg_lru import RgLru
 from txcalc.model.parts.rwkv import ChannelMixing, TimeMixing
 
@@ -24,5 +31,5 @@ CrossAttention = MultiHead | GroupedQuery
 Attention = CrossAttention | Latent | Compressed | MixtureOfAttention | CompressedConvolutional
 Ssm = Mamba1 | Mamba2 | GatedDelta | KimiDelta | ShortConv | Lightning | Mlstm | RgLru | TimeMixing
 Ffn = Plain | Gated | Mixture | ChannelMixing
-Positions = Learned | Relative | Sinusoidal | Rotary | Alibi
+Positions = Learned | Relative | Sinusoidal | Rotary | Alibi | Unmarked
 Residual = HyperConnections | AltUp

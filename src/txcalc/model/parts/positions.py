@@ -57,5 +57,9 @@ class Rotary(Tableless, frozen=True, kw_only=True, tag="rotary"):
     width: Annotated[Letter | None, dim("channels of a head that are rotated")] = None
 
 
+class Unmarked(Tableless, frozen=True, kw_only=True, tag="none"):
+    """None beside the order in which recurrences and convolutions read tokens."""
+
+
 class Alibi(Tableless, frozen=True, kw_only=True, tag="alibi"):
     """Score biases linear in the distance, arXiv:2108.12409."""

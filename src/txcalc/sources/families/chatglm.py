@@ -27,7 +27,7 @@ def _first(c: Config) -> Tree:
     block = {"norm": "layer", "attention": attend, "ffn": ffn}
     return decoder(
         c, {"decoder": block}, n_layers(c, "num_layers", "num_hidden_layers"), tied=True,
-        final_norm="layer", limit=("max_sequence_length",),
+        final_norm="layer", positions={"kind": "rotary"}, limit=("max_sequence_length",),
     )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from txcalc.sources.readers.refusals import refuse_flags, refuse_other_head_dim,
 from txcalc.sources.readers.trees import dense, given, noted, tensor, untied
 
 _QKV = ["q", "k", "v"]
+_BAICHUAN = {4096: "rotary", 5120: "alibi"}
+"""Positions of Baichuan by the width of the residual stream."""
 
 
 def apertus(c: Config) -> Tree:
@@ -115,11 +117,12 @@ def minicpm(c: Config) -> Tree:
 def baichuan(c: Config) -> Tree:
     """arXiv:2309.10305: Llama's shapes; 7B rotates, 13B has ALiBi, by the code of each.
 
-    No key says which; only the class of the first 7B has a name of its own.
+    No key says which: the class of the first 7B has a name of its own, and of the others the width
+    tells (vLLM 0.11.0, baichuan.py).
     """
-    tree = modern(c, bias=False)
-    if c.class_.startswith("BaiChuan"):
-        tree["layers"]["positions"] = {"kind": "rotary"}
+    tree, width = modern(c, bias=False), c.size("hidden_size")
+    if c.class_.startswith("BaiChuan") or width in _BAICHUAN:
+        tree["layers"]["positions"] = {"kind": _BAICHUAN.get(width, "rotary")}
     return tree | given(context=tree.get("context") or c.maybe("model_max_length"))
 
 

@@ -16,17 +16,30 @@ _WHOLE = """
 Yi afmoe apertus apertus1p5_text arcee aria_text axk1 axk2 beam bitnet cohere cohere2 cohere2_moe
 cwm dbrx deepseek deepseek-inference deepseek_v2 deepseek_v3 deepseek_v32 diffllama doge dots1
 emu3_text_model ernie4_5 ernie4_5_moe eurobert exaone exaone4 exaone_moe falcon_h1 flex_olmo flint
-gemma gemma2 gemma3_text gemma3n_text glm_moe_dsa gpt_oss granite granite_swa granitemoe
-granitemoe_swa granitemoeshared helium hrm_text hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4
-hy_v4_vl_text hyperclovax internlm internlm2 internlm3 iquestcoder jais2 jetmoe kimi_k2 kimi_k25
-lfm2 lfm2_moe llama llama4_text longcat_flash meta-params mimo minicpm minicpm3 ministral
-ministral3 mistral mistral-params mixtral mllama_text_model modernbert modernbert-decoder moshi
-nanochat olmo olmo2 olmo3 olmoe paddleocr_vl_text phimoe qwen qwen2 qwen2_5_omni_text
-qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe qwen3_omni_moe_text qwen3_vl_moe_text
-qwen3_vl_text sarvam_mla seed_oss smollm3 starcoder2 telechat vaultgemma voxtral_realtime_text
-youtu yuan
+gemma gemma2 gemma3_text gemma3n_text gemma4_text gemma4_unified_text glm_moe_dsa gpt_oss granite
+granite_swa granitemoe granitemoe_swa granitemoeshared helium hrm_text hunyuan_v1_dense
+hunyuan_v1_moe hy_v3 hy_v4 hy_v4_vl_text hyperclovax internlm internlm2 internlm3 iquestcoder jais2
+jetmoe kimi_k2 kimi_k25 lfm2 lfm2_moe llama llama4_text longcat_flash meta-params mimo minicpm
+minicpm3 ministral ministral3 mistral mistral-params mixtral mllama_text_model modernbert
+modernbert-decoder moshi nanochat olmo olmo2 olmo3 olmoe paddleocr_vl_text phimoe qwen qwen2
+qwen2_5_omni_text qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe qwen3_omni_moe_text
+qwen3_vl_moe_text qwen3_vl_text sarvam_mla seed_oss smollm3 starcoder2 telechat vaultgemma
+voxtral_realtime_text youtu yuan
 """
-"""Types that rotate all channels of a head, or those of a latent's rotary key."""
+"""Types that rotate all channels of a head, or those of a latent's rotary key.
+
+Gemma 4 turns some channels of its wide heads by no angle: its cosines are as wide as a head.
+"""
+
+_NONE = """
+falcon_mamba jamba kimi_linear mamba mamba-ssm mamba2 nemotron_h rwkv xlstm zamba
+"""
+"""Types whose tokens have the order in which recurrences read them, and no positions beside it."""
+
+_IF_STATED = {
+    "granitemoehybrid": ("position_embedding_type", "rope"), "zamba2": ("use_mem_rope", True),
+}  # fmt: skip
+"""Types that rotate all channels where a key has a value, and have no positions elsewhere."""
 
 _PARTS = {
     "bailing_moe": "1", "bailing_moe_v2": "1", "bamba": "0.5", "glm": "0.5", "glm4": "0.5",
@@ -40,8 +53,8 @@ _PARTS = {
 """Types that rotate a share of each head, and the share where the file states none."""
 
 _CHANNELS = {
-    "codegen": 64, "gptj": 64, "minimax_m2": 64, "minimax_m3": 64, "minimax_m3_vl_text": 64,
-    "mixformer-sequential": 32, "phi-msft": 32,
+    "codegen": 64, "deepseek_v4": 64, "gptj": 64, "minimax_m2": 64, "minimax_m3": 64,
+    "minimax_m3_vl_text": 64, "mixformer-sequential": 32, "phi-msft": 32,
 }  # fmt: skip
 """Types whose files state so many channels, and how many where they do not."""
 
@@ -49,13 +62,14 @@ _SHARE = ("partial_rotary_factor", "rotary_pct", "rope_pct")
 
 
 def rotated(c: Config, type_: str, tree: Tree) -> Tree:
-    """The same with rotary positions where the type has them."""
+    """The same with rotary positions, or none, where the type has them so."""
     field = "layers" if "layers" in tree else "encoder"
     if field not in tree:
         return tree
     rotary = _rotary(c, type_, tree)
     alone = ("layers" in tree) != ("encoder" in tree)
-    if rotary is None or not alone or tree[field].get("positions", rotary)["kind"] != "rotary":
+    stated = tree[field].get("positions")
+    if rotary is None or not alone or (stated and stated["kind"] != "rotary"):
         return tree
     return tree | {field: tree[field] | {"positions": rotary}}
 
@@ -64,6 +78,11 @@ def _rotary(c: Config, type_: str, tree: Tree) -> Tree | None:
     """The positions of a stack; None where they are others, or of several widths."""
     if type_ in _WHOLE.split():
         return {"kind": "rotary"}
+    if type_ in _NONE.split():
+        return {"kind": "none"}
+    if type_ in _IF_STATED:
+        key, value = _IF_STATED[type_]
+        return {"kind": "rotary" if c.raw(key) == value else "none"}
     if type_ not in _PARTS and type_ not in _CHANNELS:
         return None
     heads = _head_dims(tree)
@@ -89,7 +108,7 @@ def _head_dims(tree: Tree) -> set[int]:
 def _width(c: Config, type_: str, head_dim: int) -> int | None:
     """Channels of a head that are rotated; None where kinds of layers differ."""
     if type_ in _CHANNELS and not c.has("partial_rotary_factor"):
-        return c.size("rotary_dim", default=_CHANNELS[type_])
+        return c.size("rotary_dim", "qk_rope_head_dim", default=_CHANNELS[type_])
     if type_ == "phi" and c.has("rotary_dim") and not c.has("partial_rotary_factor"):
         return c.size("rotary_dim")
     shares = _shares(c)
