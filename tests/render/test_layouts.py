@@ -140,7 +140,9 @@ def test_positions_are_named_where_they_have_no_table() -> None:
     for command in ("params", "show"):
         assert "positions: rotary" in answer(command, "pythia-1b")
         assert "positions: learned" in answer(command, "gpt2-small")
-        assert "positions: unstated" in answer(command, "mamba-130m")
+        assert "positions: none" in answer(command, "mamba-130m")
+        left_out = answer(command, "pythia-1b", "--set", "layers.positions=null")
+        assert "positions: unstated" in left_out
 
 
 def test_flops_have_one_unit_a_column_beside_their_digits() -> None:

@@ -97,7 +97,7 @@ def fields() -> dict[str, set[str]]:
             else:
                 visit(key, below, shared)
 
-    for tree in often(descriptions(), 120):
+    for tree in often(descriptions(), 160):
         visit("", tree, tree["parts"])
     return found
 
