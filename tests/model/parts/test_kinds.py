@@ -97,7 +97,7 @@ def fields() -> dict[str, set[str]]:
             else:
                 visit(key, below, shared)
 
-    for tree in often(descriptions(), 160):
+    for tree in often(descriptions(), 200):
         visit("", tree, tree["parts"])
     return found
 
