@@ -196,7 +196,7 @@ def test_a_verdict_is_about_the_engine() -> None:
     asked: dict[str, Any] = {"kv_memory": "4", "ctx": 16, "requests": 2048}
     assert lead("llama-3.1-8b", **asked)[0] == "2,048 requests of 16 tokens fit; 2,048 would."
     assert lead("llama-3.1-8b", **asked, engine="vllm")[0] == (
-        "2,048 requests of 16 tokens do NOT fit in vllm: 2,047 in vllm (bound 2,048) fit."
+        "2,048 requests of 16 tokens do NOT fit in vllm: 2,047 fit, 2,048 by the bound."
     )
 
 

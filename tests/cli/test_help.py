@@ -62,7 +62,7 @@ def test_every_command_has_its_examples() -> None:
 def test_addresses_are_those_that_can_be_asked_for(model: str) -> None:
     listed = answer("addresses", model).splitlines()
     assert len(listed) == len(set(listed)) > 50
-    needed = {"fit": ("--kv-memory", "1")}
+    needed = {"fit": ("--kv-memory", "1", "--engine", "vllm")}
     if model == "roberta-base":
         needed["flops"] = ("--phase", "prefill")
     for address in listed[::9]:

@@ -153,7 +153,8 @@ def _remarks(question: Question, figures: Figures, tightest: Budget) -> dict[str
         bound = figures.get(f"fit.{name}")
         if of_engine is not None and bound is not None and of_engine.value != bound.value:
             null = question.engine == "vllm" and name != "tokens"
-            remarks[f"fit.engine.{name}"] = "; ".join([*reasons, *["one block is null"] * null])
+            why = "; ".join([*reasons, *["one block is null"] * null])
+            remarks[f"fit.engine.{name}"] = "as above" if why in remarks.values() else why
     return remarks
 
 
@@ -185,7 +186,9 @@ def _verdict(question: Question, figures: Figures, tightest: Budget) -> str:
         cache = f"with the cache of {requests(question.requests)} {beside}"
         return f"The weights alone do NOT fit: {short} short on each GPU, {cache}."
     if not missing:
-        return f"{asked} {verb} NOT fit in {question.engine}: {_fitting(question, figures)} fit."
+        held, bound = requests_held(figures), figures["fit.sequences"]
+        both = f"{decimal(held.value)} fit, {decimal(bound.value)} by the bound"
+        return f"{asked} {verb} NOT fit in {question.engine}: {both}."
     return (
         f"{asked} {verb} NOT fit: {binary(missing)} short on each GPU. "
         f"{_fitting(question, figures)} fit."

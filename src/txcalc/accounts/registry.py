@@ -56,6 +56,7 @@ def addresses_of(model: Model) -> list[str]:
         phase="token" if model.has_decoder else "prefill",
         ctx=None if model.context else 1,
         kv_memory="1",
+        engine="vllm",
     )
     addresses: dict[str, None] = {}
     for name in WITH_FIGURES:

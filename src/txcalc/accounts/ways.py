@@ -99,8 +99,9 @@ def ways(model: Model, question: Question, figures: Figures) -> list[Way]:
 def _narrower(model: Model, question: Question) -> Iterator[tuple[dict[str, Any], Figures]]:
     """What fits with narrower weights, and with narrower caches."""
     is_llamacpp = question.engine == "llamacpp"
+    weights = MIXES if is_llamacpp else ("own", *SCHEMES) if model.stored else SCHEMES
     formats = {
-        "weights": () if question.device is None else MIXES if is_llamacpp else SCHEMES,
+        "weights": () if question.device is None else weights,
         "kv": BLOCKS if is_llamacpp else CACHES,
     }
     for option, names in formats.items():

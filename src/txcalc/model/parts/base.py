@@ -42,6 +42,8 @@ class Slot(msgspec.Struct, frozen=True):
         return self.d_model if self.source is None else self.source
 
 
+MOST_LISTED = 12
+"""Numbers of GPUs that a refusal lists."""
 OF_GPU = "_gpu"
 """How a letter's name ends that is a GPU's part of it."""
 Division = Literal["even", "repeat"]
@@ -58,11 +60,11 @@ def share(letter: Letter, gpus: Quantity, division: Division = "even") -> Letter
         return letter
     n, group = int(letter.value), int(gpus.value)
     if n % group and not (division == "repeat" and group % n == 0):
-        do = [size for size in range(1, n + 1) if n % size == 0]
+        do = [str(size) for size in range(1, n + 1) if n % size == 0]
+        listed = ", ".join(do if len(do) <= MOST_LISTED else [*do[:MOST_LISTED], "..."])
         more = f" or a multiple of {n}" if division == "repeat" else ""
         raise ValueError(
-            f"{letter.name} {n} cannot be divided by {group} GPUs: "
-            f"{', '.join(map(str, do))}{more} would do"
+            f"{letter.name} {n} cannot be divided by {group} GPUs: {listed}{more} would do"
         )
     part = letter / gpus if division == "even" else ceil_div(letter, gpus)
     return of_gpu(letter, part)
