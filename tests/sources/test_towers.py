@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.oracle import model_of, rows
-from tests.support.running import find, named, run
+from tests.support.running import answer, find, named, run, save
 from txcalc.accounts import registry
 from txcalc.errors import DescriptionError, RefusedError
 from txcalc.model.model import Model
@@ -87,6 +87,16 @@ def test_rows_of_towers_have_roles_of_their_own() -> None:
             held[row.role] += int(layers.value * row.declared.stored.value)
             assert row not in model.text_rows
     assert held == {role: find(model, f"params.{role}") for role in TOWERS}
+
+
+@pytest.mark.parametrize("options", [("memory", "--pp", 2), ("fit", "--kv-memory", 1)])
+def test_memory_says_that_towers_are_not_in_it(options: tuple[object, ...]) -> None:
+    command, *rest = options
+    tree = vlm()
+    tree["blocks"]["decoder"]["attention"] = {"kind": "mha", "n_heads": 4}
+    shown = " ".join(answer(command, save(tree), *rest).split())
+    assert "its towers and projectors are not in it" in shown
+    assert "towers and projectors" not in answer(command, "toy", *rest)
 
 
 def test_a_text_model_names_its_letters_as_before() -> None:

@@ -16,6 +16,7 @@ from txcalc.workload.chosen import is_own
 from txcalc.workload.mixes import Mix
 from txcalc.workload.question import Question
 
+TEXT_ALONE = "of the text model alone: its towers and projectors are not in it"
 SCHEME_OF = {"fp8": "fp8-channel", "int8": "int8-channel", "int4": "awq-g128"}
 """Flat formats narrower than those of tables, and a scheme that leaves tables alone."""
 
@@ -88,12 +89,13 @@ def in_format(model: Model, question: Question) -> str:
 
 
 def conventions(model: Model, question: Question) -> list[str]:
-    """What a flat narrow format means, and which scheme a checkpoint would have."""
+    """What is left out, and what a flat narrow format means and a checkpoint would have."""
+    lines = [TEXT_ALONE] if model.towers else []
     name = question.weight_formats(model.stored).number
-    if name not in SCHEME_OF:
-        return []
-    wide = f"a checkpoint leaves those wide: --weights {SCHEME_OF[name]}"
-    return [f"{name}: every parameter alike, tables, head and norms too; {wide}"]
+    if name in SCHEME_OF:
+        wide = f"a checkpoint leaves those wide: --weights {SCHEME_OF[name]}"
+        lines.append(f"{name}: every parameter alike, tables, head and norms too; {wide}")
+    return lines
 
 
 def warnings(model: Model, question: Question) -> list[str]:
