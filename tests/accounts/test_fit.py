@@ -262,6 +262,8 @@ def test_no_model_that_fits_is_an_answer() -> None:
         (["toy", "--tp", 2], "--tp is what is looked for without a --device"),
         (["toy", "--count", 2], "--count is what is looked for without a --device"),
         (["bert-base-uncased"], "encoder-only"),
+        (["toy", "--explain"], "--explain is of one answer"),
+        (["--device", "l4", "--explain"], "--explain is of one answer"),
         (["--device", "24GB"], "a YAML file describes another, and --kv-memory"),
     ],
 )

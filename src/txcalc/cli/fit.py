@@ -22,11 +22,13 @@ def _fit(
     if models.names and ("device" in given or "kv_memory" in given):
         answer("fit", models, given, fmt, registry.declared("fit").layout, explain=explain)
         return
+    if explain:
+        raise OptionError("--explain is of one answer: give a MODEL and a --device")
     from txcalc.render import render
 
     reports = _every_model(models, given) if not models.names else _every_device(models, given)
     warnings = [] if reports else ["no bundled model fits"]
-    emit(render(reports, fmt, "grid", explain=explain), warnings)
+    emit(render(reports, fmt, "grid"), warnings)
 
 
 def _every_device(models: Models, given: Given) -> list[Report]:
