@@ -15,7 +15,7 @@ from txcalc.claims.written import Written, WrittenError, in_percent, read_number
 from txcalc.errors import OptionError, TxcalcError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
-from txcalc.report.explain import explain
+from txcalc.report.explain import top
 from txcalc.report.expression import evaluate
 from txcalc.report.format import binary, decimal
 from txcalc.report.report import Report
@@ -26,37 +26,74 @@ from txcalc.sources.hub import PREFIX
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
 
+MOST_KEPT = 32
+"""Models, and questions to them, whose answers are kept."""
 _BESIDE = ("set", "type")
 """Options about the model, not the question."""
 
-ModelOf = Callable[[str, tuple[str, ...], str | None], Model]
-"""The model of a name or a path, with changes and a type."""
+
+class _Answers:
+    """The figures of one model to one question, each account asked once."""
+
+    def __init__(self, model: Model, question: Question) -> None:
+        self._model, self._question = model, question
+        self._reports: dict[str, Report] = {}
+        self._formulas: dict[str, Formula] = {}
+
+    def figure(self, address: str) -> Quantity:
+        """The quantity at an address."""
+        return self._report(address).find(address)
+
+    def formula(self, address: str) -> Formula:
+        """How it came to be, as far as it fits a line."""
+        if address not in self._formulas:
+            self._formulas[address] = Formula(address, *top(self._report(address), address))
+        return self._formulas[address]
+
+    def _report(self, address: str) -> Report:
+        account = registry.account_of(address)
+        if account not in self._reports:
+            self._reports[account] = registry.account(account, self._model, self._question)
+        return self._reports[account]
 
 
-def models_by_name() -> ModelOf:
-    """Loads models, the same one once; for as long as no file changes."""
+AnswersOf = Callable[[str, tuple[str, ...], str | None, Question], _Answers]
+"""What a model of a name or a path, with changes and a type, answers to a question."""
 
-    @lru_cache(maxsize=32)
+
+def answers_by_name() -> AnswersOf:
+    """Loads models and asks them, each once; for as long as no file changes."""
+
+    @lru_cache(maxsize=MOST_KEPT)
     def attempt(name: str, changes: tuple[str, ...], type_: str | None) -> Model | TxcalcError:
         try:
             return load(name, changes, type_=type_)
         except TxcalcError as error:
             return error
 
-    def model_of(name: str, changes: tuple[str, ...], type_: str | None) -> Model:
+    kept: dict[tuple[object, ...], _Answers] = {}
+
+    def answers_of(
+        name: str, changes: tuple[str, ...], type_: str | None, question: Question
+    ) -> _Answers:
         model = attempt(name, changes, type_)
         if isinstance(model, TxcalcError):
             raise model.with_traceback(None)
-        return model
+        key = (name, changes, type_, repr(question))
+        if key not in kept:
+            if len(kept) == MOST_KEPT:
+                kept.clear()
+            kept[key] = _Answers(model, question)
+        return kept[key]
 
-    return model_of
+    return answers_of
 
 
-def check(claim: Claim, place: Place, model_of: ModelOf) -> Verdict:
+def check(claim: Claim, place: Place, answers_of: AnswersOf) -> Verdict:
     """Computes a claim and compares."""
     try:
         _refuse_inconsistent(claim)
-        asked = _Asked(claim, os.path.dirname(place.file), model_of)
+        asked = _Asked(claim, os.path.dirname(place.file), answers_of)
         computed = evaluate(claim.claim, asked.figure)
         asked.refuse_unread()
         written = read_number(claim.value, computed.unit)
@@ -87,20 +124,16 @@ def holds(claim: Claim, written: Written, value: Fraction) -> bool:
 
 
 class _Asked:
-    """The figures that a claim is about, each account asked once."""
+    """The figures that a claim is about."""
 
-    def __init__(self, claim: Claim, folder: str, model_of: ModelOf) -> None:
-        changes, type_, self._question, self._given = _options(claim, folder)
-        self._model = model_of(_path_of(claim.model, folder), changes, type_)
-        self._reports: dict[str, Report] = {}
+    def __init__(self, claim: Claim, folder: str, answers_of: AnswersOf) -> None:
+        changes, type_, question, self._given = _options(claim, folder)
+        self._answers = answers_of(_path_of(claim.model, folder), changes, type_, question)
         self._addresses: dict[str, None] = {}
 
     def figure(self, address: str) -> Quantity:
         """The quantity at an address."""
-        account = registry.account_of(address)
-        if account not in self._reports:
-            self._reports[account] = registry.account(account, self._model, self._question)
-        figure = self._reports[account].find(address)
+        figure = self._answers.figure(address)
         self._addresses[address] = None
         return figure
 
@@ -109,13 +142,8 @@ class _Asked:
         registry.refuse_unread(self._given, self._addresses, "")
 
     def formulas(self) -> list[Formula]:
-        """How each of them came to be, as far as it fits a line."""
-        formulas = []
-        for address in self._addresses:
-            report = self._reports[registry.account_of(address)]
-            top = explain(report, address).steps[0]
-            formulas.append(Formula(address, top.formula, top.substituted))
-        return formulas
+        """How each of them came to be."""
+        return [self._answers.formula(address) for address in self._addresses]
 
 
 def _problem(claim: Claim, written: Written, computed: Quantity) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from txcalc.claims.checking import ModelOf, check, models_by_name
+from txcalc.claims.checking import AnswersOf, answers_by_name, check
 from txcalc.claims.claim import Place, Verdict, unreadable
 from txcalc.claims.commented import Found, claims
 from txcalc.claims.listed import MAX_CLAIMS, listed_claims
@@ -28,15 +28,15 @@ def verdicts(paths: Iterable[str]) -> Iterator[Verdict]:
 
 def verdicts_by_page(paths: Iterable[str]) -> Iterator[tuple[Page | None, list[Verdict]]]:
     """The same page by page; without a page where one cannot be read."""
-    model_of = models_by_name()
+    answers_of = answers_by_name()
     for page in pages(paths):
         if isinstance(page, Verdict):
             yield None, [page]
         else:
-            yield page, list(_verdicts_on(page, model_of))
+            yield page, list(_verdicts_on(page, answers_of))
 
 
-def _verdicts_on(page: Page, model_of: ModelOf) -> Iterator[Verdict]:
+def _verdicts_on(page: Page, answers_of: AnswersOf) -> Iterator[Verdict]:
     unread = 0
     try:
         for i, (claim, name, place) in enumerate(_claims_of(page)):
@@ -48,7 +48,7 @@ def _verdicts_on(page: Page, model_of: ModelOf) -> Iterator[Verdict]:
             if isinstance(claim, TxcalcError):
                 verdict = unreadable(place, str(claim), name=name)
             else:
-                verdict = check(claim, place, model_of)
+                verdict = check(claim, place, answers_of)
             unread += verdict.unreadable
             yield verdict
     except PageError as error:

@@ -104,6 +104,12 @@ def brief(report: Report, address: str) -> str:
     """
     account = grammar.first(address)
     steps = _Steps(report, address, lambda name: grammar.below(name, account))
+    return steps.formula(steps.root)[0]
+
+
+def top(report: Report, address: str) -> tuple[str, str]:
+    """The first step of an explanation alone: the formula, and the same in numbers."""
+    steps = _Steps(report, address)
     return steps.formula(steps.root)
 
 
@@ -132,11 +138,11 @@ class _Steps:
             if self._figures[id(node)] not in {step.name for step in self.steps}:
                 self.add(self._figures[id(node)], node, None if depth is None else depth - 1)
 
-    def formula(self, quantity: Quantity) -> str:
-        """A figure in letters or in names, as a line allows."""
+    def formula(self, quantity: Quantity) -> tuple[str, str]:
+        """A figure in letters or in names, as a line allows; and the same in numbers."""
         below = self.below(quantity)
         best = self._is_best_in_letters(quantity, below)
-        return (self.in_letters if best else self._named(below)).write(quantity)[0]
+        return (self.in_letters if best else self._named(below)).write(quantity)
 
     def _named(self, below: list[Quantity]) -> Printer:
         return Printer(self.root, {id(node): self._figures[id(node)] for node in below})
