@@ -16,6 +16,7 @@ _BINARY = {
 
 _KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a diffusers pipeline (model_index.json) or a part of one", ("_diffusers_version",)),
+    ("a diffusers pipeline (model_index.json) or a part of one", ("_class_name",)),
     ("an index of safetensors or PyTorch files", ("weight_map",)),
     ("a dump of a GGUF file", ("general.architecture",)),
     ("a dump of a GGUF file", ("metadata", "tensors")),

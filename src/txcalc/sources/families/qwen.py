@@ -23,7 +23,7 @@ from txcalc.sources.readers.refusals import (
     refuse_other_head_dim,
     refuse_uneven_heads,
 )
-from txcalc.sources.readers.trees import tensor
+from txcalc.sources.readers.trees import noted, tensor
 
 _QKV = ["q", "k", "v"]
 
@@ -58,7 +58,8 @@ def mimo(c: Config) -> Tree:
     tensors = {"project": tensor("matmul", "d_model", "2*d_model")}
     tensors |= {name: tensor("norm", "d_model") for name in norms}
     block = next(iter(tree["blocks"]))
-    return tree | {"mtp": {"n_modules": modules, "block": block, "tensors": tensors}}
+    tree |= {"mtp": {"n_modules": modules, "block": block, "tensors": tensors}}
+    return noted(tree, "the class builds its modules too: params.total + params.mtp")
 
 
 def qwen2(c: Config) -> Tree:
