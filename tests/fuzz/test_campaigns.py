@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fuzz import configs, descriptions, doubling, machine, options, pages
+from tests.fuzz import configs, descriptions, doubling, machine, options, pages, values
 from tests.fuzz.campaign import Case, ended
 
 
@@ -12,9 +12,9 @@ from tests.fuzz.campaign import Case, ended
     ("case", "inputs"),
     [
         (descriptions.case, 80), (configs.case, 80), (pages.case, 150), (options.case, 300),
-        (machine.case, 6),
+        (values.case, 1000), (machine.case, 6),
     ],
-    ids=["descriptions", "configs", "pages", "options", "machine"],
+    ids=["descriptions", "configs", "pages", "options", "values", "machine"],
 )  # fmt: skip
 def test_no_input_ends_badly(case: Case, inputs: int) -> None:
     for i in range(inputs):

@@ -42,6 +42,7 @@ def test_tokens_are_divided_by_a_divisor_of_a_group(tp: int) -> None:
         ({"pp": 1001}, "at most 1,000 stages"),
         ({"stages": "14;13"}, "as 14,13"),
         ({"stages": "14,0"}, "as 14,13"),
+        ({"stages": "9" * 5000}, "as 14,13"),
     ],
 )
 def test_sizes_that_no_layout_has(sizes: dict[str, Any], said: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from txcalc.errors import OptionError
@@ -105,6 +107,6 @@ def layout(
 def _stages(text: str) -> tuple[int, ...]:
     words = text.split(",") if text else []
     for word in words:
-        if not (word.isascii() and word.isdigit() and int(word[:9]) > 0):
+        if not re.fullmatch("0*[1-9][0-9]{0,8}", word):
             raise OptionError(f"--stages {text}: layers of each stage are needed, as 14,13")
     return tuple(map(int, words))
