@@ -29,8 +29,10 @@ from txcalc.workload.layout import layout
 DIGITS = ("0", "1", "7", "12", "124", "439", "808", "000", "9" * 45, "9" * 5000, "١", "²", "½")
 SIGNS = (".", ",", "_", " ", "-", "+", "−", "e", "E", "^", "**", "(", ")", "{", "}", "\\", "\u00a0")
 OPERATORS = (" + ", " - ", "*", "/", "(", ")", "n(", ")", " ", "-", "=", ":", "x", "+")
-LETTERS = ("params.total", "params.block.ffn", "dims.d_model", "d_model", "n_heads", "d_ff",
-           "vocab", "n_layers", "ffn.kind", "blocks", "model", "ctx", "toy", "gpt3", "x" * 200)  # fmt: skip
+LETTERS = (
+    "params.total", "params.block.ffn", "dims.d_model", "d_model", "n_heads", "d_ff", "vocab",
+    "n_layers", "ffn.kind", "blocks", "model", "ctx", "toy", "gpt3", "x" * 200,
+)  # fmt: skip
 FORMATS = ("fp16", "fp8", "int4", "awq-g", "gptq-g", "q4_0", "q4_k_m", "fp8-128x128", "head", "=",
            "embedding", "experts", "own", "keys", "rope", ",", "g", "0", "128")  # fmt: skip
 YAML = tuple(snippet.decode("latin-1") for snippet in SNIPPETS)

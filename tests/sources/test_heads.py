@@ -26,6 +26,11 @@ QWEN2_5_MATH_PRM_7B = {
     "hidden_size": 3584, "num_hidden_layers": 28, "vocab_size": 152064,
     "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4,
 }  # fmt: skip
+INTERNLM2_7B = {
+    "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 92544, "intermediate_size": 14336,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "bias": False,
+}  # fmt: skip
+TOTAL = "params.total"
 
 
 def model(config: dict[str, Any], class_: str) -> Model:
@@ -49,6 +54,14 @@ def test_a_reward_model_has_two_layers_in_place_of_the_head(
     rewards = model({"model_type": "qwen2", **config}, class_)
     assert find(rewards, "params.total") == body + head
     assert find(rewards, "params.tensors") == head
+
+
+def test_a_reward_model_of_internlm2_has_one_row_in_place_of_the_head() -> None:
+    """internlm/internlm2-7b-reward, modeling_internlm2.py: v_head, without a bias."""
+    rewards = model({"model_type": "internlm2", **INTERNLM2_7B}, "InternLM2ForRewardModel")
+    body = find(model({"model_type": "internlm2", **INTERNLM2_7B}, "InternLM2ForCausalLM"), TOTAL)
+    assert body == 7737708544
+    assert find(rewards, TOTAL) == body - 92544 * 4096 + 4096
 
 
 @pytest.mark.parametrize(

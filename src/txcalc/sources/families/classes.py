@@ -49,7 +49,7 @@ ENDINGS = (
     Ending("ForQuestionAnswering", None, ("flaubert", "xlm", "xlnet")),
     Ending("ForQuestionAnswering", "body", head="span"),
     Ending("ForQuestionAnsweringSimple", "body", ("flaubert", "xlm", "xlnet"), head="span"),
-    Ending("ForRewardModel", "body", ("qwen2",), head="reward"),
+    Ending("ForRewardModel", "body", ("internlm2", "qwen2"), head="reward"),
     Ending("ForSequenceClassification", "body", head="sequence"),
     Ending("ForSpeechSeq2Seq", "conditional"),
     Ending("ForTextToText", "conditional"),

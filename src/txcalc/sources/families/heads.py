@@ -40,7 +40,7 @@ summary: convbert electra roformer xlnet
 """
 _NEXT_SENTENCE = "\npooled: bert ernie fnet megatron-bert mobilebert\n"
 _EACH_TOKEN = "\nnormed: modernbert\n"
-_REWARD = "\ndense: qwen2\n"
+_REWARD = "\ndense: qwen2\nscore: internlm2\n"
 
 
 def _forms(table: str) -> dict[str, Form]:
