@@ -27,6 +27,7 @@ OTHERS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "model_index": (
         {"_class_name": "FluxPipeline", "_diffusers_version": "0.30.0"}, ("diffusers",),
     ),
+    "model_index of old": ({"_class_name": "FluxPipeline", "vae": ["diffusers"]}, ("diffusers",)),
     "model.safetensors.index": ({"metadata": {"total_size": 8}, "weight_map": {}}, ("index",)),
     "preprocessor_config": ({"image_processor_type": "ViTImageProcessor"}, ("images",)),
     "gguf-dump": (
