@@ -26,15 +26,15 @@ def prove(
     Raises:
         OptionError: numpy is not installed.
     """
-    from txcalc.render.proof import proof_json, proof_table
-    from txcalc.sources.loading import described
-
     try:
         from txcalc.reference.prove import prove as proved
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
         raise OptionError(EXTRA) from None
+    from txcalc.render.proof import proof_json, proof_table
+    from txcalc.sources.loading import described
+
     [name] = models.names or []
     tree, file, warnings = described(
         name, models.changes or (), type_=models.type_, strict=models.strict

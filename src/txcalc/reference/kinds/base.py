@@ -34,6 +34,12 @@ def refuse(kind: str, what: str = "") -> NoReturn:
     raise RefusedError(f"kind {kind!r}{has} has no run yet: its account cannot be proved")
 
 
+def relu(x: Array) -> Array:
+    """What is positive, and 0 elsewhere."""
+    y: Array = np.maximum(x, 0.0)
+    return y
+
+
 def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x))."""
     y: Array = 1.0 / (1.0 + np.exp(-x))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from txcalc.model.parts.ffn import Gated, Plain
 from txcalc.reference.counter import Array
-from txcalc.reference.kinds.base import run, silu
+from txcalc.reference.kinds.base import relu, run, silu
 from txcalc.reference.site import Site
 
 
 @run.register
 def _(part: Plain, x: Array, site: Site) -> Array:
     """ReLU(x W1 + b1) W2 + b2, arXiv:1706.03762 section 3.3."""
-    hidden = np.maximum(site.linear("up", x, part.d_ff, bias=part.bias), 0.0)
+    hidden = relu(site.linear("up", x, part.d_ff, bias=part.bias))
     return site.linear("down", hidden, x.shape[-1], bias=part.bias)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from txcalc.model.parts.ffn import Mixture
 from txcalc.reference.counter import Array, Ids
-from txcalc.reference.kinds.base import refuse, run, sigmoid, silu
+from txcalc.reference.kinds.base import refuse, relu, run, sigmoid, silu
 from txcalc.reference.site import Site, Size, number
 
 
@@ -87,7 +87,7 @@ class _Experts:
         if self._gated:
             hidden = hidden * silu(self._linear("gate", expert, x, self._d_ff))
         else:
-            hidden = np.maximum(hidden, 0.0)
+            hidden = relu(hidden)
         return self._linear("down", expert, hidden, self._d_in)
 
     def _linear(self, name: str, expert: int, x: Array, outputs: Size) -> Array:
