@@ -135,10 +135,13 @@ def test_a_sweep_is_a_list_of_points_with_exact_numbers() -> None:
 
 ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "memory": ({}, {"pp": 2}),
+    "image": ({"image": "448x448"},),
+    "audio": ({"audio": 30},),
     "fit": ({"kv_memory": 1}, {"device": "h100-sxm", "count": 2, "engine": "vllm"}),
     "verify": ({"checkpoint": in_memory(header_of({"a": ("F32", [2])}))},),
 }
 """Options with which accounts have all of their figures; elsewhere none are needed."""
+WITH_TOWERS = {"image": ("qwen2.5-vl-7b",), "audio": ("voxtral-mini-3b",)}
 FUNCTIONS = tuple(name for name in registry.WITH_FIGURES if name != "dims")
 
 
@@ -177,7 +180,7 @@ def test_the_attributes_of_an_answer_are_those_that_there_are(name: str) -> None
     kind = getattr(answers, name.capitalize())
     declared = kind.__annotations__
     seen: dict[str, set[bool]] = {}
-    for model in ("gpt2-small", "deepseek-v3", "opt-350m", "gemma4-31b"):
+    for model in WITH_TOWERS.get(name, ("gpt2-small", "deepseek-v3", "opt-350m", "gemma4-31b")):
         for asked in ASKED.get(name, ({},)):
             answer = getattr(txcalc, name)(model, **asked)
             assert isinstance(answer, kind)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         function,
         generation,
         get,
+        image,
         intensity,
         kvcache,
         load,
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "TxcalcError",
+    "audio",
     "concurrency",
     "explain",
     "fit",
@@ -40,6 +42,7 @@ __all__ = [
     "function",
     "generation",
     "get",
+    "image",
     "intensity",
     "kvcache",
     "load",

@@ -26,11 +26,14 @@ def fault(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> tuple[s
 
 def _plain(message: str, kind: type[msgspec.Struct], field: str) -> str:
     if message.startswith("Expected"):
-        wanted, got = (
+        kinds = [
             " or ".join(_TYPES.get(name, name) for name in names.split(" | "))
             for names in re.findall("`([^`]*)`", message)
-        )
-        return f"{wanted} is needed, not {got}"
+        ]
+        if len(kinds) == 2:
+            return f"{kinds[0]} is needed, not {kinds[1]}"
+        bound = message.rpartition("`")[2].strip()
+        return f"{kinds[0]} {bound} is needed"
     if message.startswith(_NO_WORD):
         word = message.removeprefix(_NO_WORD)[1:-1]
         return f"{word!r} is not known{nearest(word, _choices(kind, field))}"

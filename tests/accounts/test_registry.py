@@ -16,7 +16,8 @@ from txcalc.workload.checkpoint import Checkpoint, StoredTensor
 from txcalc.workload.question import Question
 
 OTHER: dict[str, Any] = {
-    "ctx": 77, "source": 33, "batch": 3, "prompt": 7, "new": 9, "tokens": 5, "phase": "prefill",
+    "ctx": 77, "source": 33, "image": "448x448", "audio": "7", "batch": 3,
+    "prompt": 7, "new": 9, "tokens": 5, "phase": "prefill",
     "scores": "causal", "logits": "last", "macs": True, "mla": "absorbed", "dtype": "fp32",
     "weights": "int8", "kv": "int4", "mtp": True, "tp": 2, "pp": 2, "dp": 2, "dcp": 2, "ep": True,
     "stages": "1,1", "engine": "vllm", "block_size": 64, "max_batched_tokens": 100, "ubatch": 100,
@@ -26,7 +27,7 @@ OTHER: dict[str, Any] = {
 }  # fmt: skip
 """Another value than the default of each option."""
 MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b",
-          "deepseek-v3")  # fmt: skip
+          "deepseek-v3", "qwen2.5-vl-7b", "voxtral-mini-3b")  # fmt: skip
 LAYOUTS: tuple[dict[str, Any], ...] = (
     {}, {"tp": 4, "engine": "vllm"}, {"tp": 16}, {"engine": "llamacpp"},
 )  # fmt: skip

@@ -93,7 +93,7 @@ def test_every_row_stands_in_a_stage_and_tables_alone_in_several(name: str) -> N
         for row in held(model, layout(pp=pp), number)
         if isinstance(row.declared, Weight)
     )
-    for row in model.rows:
+    for row in model.text_rows:
         if isinstance(row.declared, Weight):
             assert held_in[row.address] >= 1
             assert row.layers or held_in[row.address] == 1 or row.component == "embedding"

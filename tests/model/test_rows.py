@@ -26,7 +26,7 @@ def parameters(rows: list[Row]) -> Fraction:
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_parameters_of_all_roles_are_those_of_the_model(name: str) -> None:
     model = named(name)
-    rows = [row for row in model.rows if row.component != "mtp"]
+    rows = [row for row in model.text_rows if row.component != "mtp"]
     assert parameters(rows) == get(name, "params.total")
     assert parameters([row for row in model.rows if row.component == "mtp"]) == get(
         name, "params.mtp"

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from txcalc.accounts.account import Account
-from txcalc.accounts.fold import flops as cost
 from txcalc.accounts.fold import (
+    SIDES,
     fold,
     layer_notes,
     leaves,
+    of_towers,
     of_which,
     run,
     select,
     shares,
     shown_blocks,
 )
+from txcalc.accounts.fold import flops as cost
 from txcalc.accounts.setting import Setting
+from txcalc.errors import RefusedError
 from txcalc.exact.quantity import Quantity, total
 from txcalc.model.model import Layers, Model
 from txcalc.model.parts.mla import Latent
@@ -31,27 +36,50 @@ _BLOCK = (
     ".matmul",
 )  # fmt: skip
 _BESIDE = ("embedding", "head", "tensors")
+_OF_TEXT = ("total", "whole", "blocks", "block", *_BESIDE)
 SCORES = {
     "full": "scores: every query attends to min(T, window) keys",
     "causal": "scores: the pairs that the mask leaves visible, no more",
     "square": "scores: T x T pairs in every layer, windows too",
     "none": "scores: not counted",
 }
+TOWERS = "towers: the images and sound of one sequence; in a pass of several, of each of them"
 COUNTED = "matrix and attention products count; norms, softmax, look-ups, elementwise work do not"
 
 
 def report(model: Model, question: Question) -> Report:
-    """FLOPs (or multiply-adds) of the question's phase, by block and in total."""
-    setting = Setting(model, question)
+    """FLOPs (or multiply-adds) of the question's phase, by block and in total.
+
+    What towers run is told where there are images or sound, whatever the text model answers.
+    """
+    setting = Setting(model, question, sees=True)
+    if not setting.sights:
+        return _text(setting)
+    try:
+        text = _text(setting)
+    except RefusedError as refusal:
+        why = str(refusal).removeprefix(f"{model.name}: ")
+        text = Report(
+            title=_unit(question).unit, figures={}, shown=[], warnings=[f"{model.name}: {why}"],
+            refused={f"flops.{part}": why for part in _OF_TEXT},
+        )  # fmt: skip
+    return _with_towers(setting, text)
+
+
+def _text(setting: Setting) -> Report:
+    """What the text model runs."""
+    model, question = setting.model, setting.question
+    setting.refuse_without_text()
     setting.refuse_partial()
+    setting.refuse_crossing()
     workload = setting.workload()
-    figures, unit = _figures(setting, workload)
+    figures = _figures(setting, workload)
     shown = shown_blocks("flops", _BLOCK, figures, model)
     rare = [f"flops.{part}" for part in ("embedding", "tensors") if figures[f"flops.{part}"].value]
     shown += [*rare, "flops.blocks", "flops.head", "flops.total"]
     return Report(
-        title=unit,
-        figures=figures,
+        title=_unit(question).unit,
+        figures=figures | _of_towers(setting),
         shown=shown,
         shares=shares(figures, "flops", shown, model, run),
         labels=of_which(shown),
@@ -67,16 +95,45 @@ def report(model: Model, question: Question) -> Report:
     )
 
 
-def _figures(setting: Setting, workload: Workload) -> tuple[Figures, str]:
-    """Every figure of the account, and their unit."""
-    model = setting.model
-    per_mac = per_multiply_add(macs=setting.question.macs, phase=workload.phase)
+def _with_towers(setting: Setting, text: Report) -> Report:
+    """The same with what towers and projectors run."""
+    figures = text.figures | _of_towers(setting)
+    sides = [f"flops.{side}.{name}" for side in SIDES for name in setting.sights]
+    beside = [name for name in sides if figures[name].value]
+    if "flops.total" in figures:
+        parts = (figures[name] for name in ("flops.total", *(f"flops.{s}" for s in SIDES)))
+        figures["flops.whole"] = total(parts, _unit(setting.question).unit)
+        beside.append("flops.whole")
+    return msgspec.structs.replace(
+        text,
+        figures=figures,
+        shown=[*text.shown, *beside],
+        assumptions=[*text.assumptions, *setting.seen()],
+        conventions=[*text.conventions, TOWERS],
+    )
+
+
+def _unit(question: Question) -> Quantity:
+    return per_multiply_add(macs=question.macs, phase=question.phase)
+
+
+def _of_towers(setting: Setting) -> Figures:
+    """``flops.tower`` and ``flops.projector``; without images and sound they are zero."""
+    per_mac = _unit(setting.question)
+    passes = setting.tower_passes(setting.question.phase)
+    costs = leaves(setting.model.tower_rows, lambda row: cost(row, passes[row.given], per_mac))
+    return of_towers("flops", setting.model, costs, run, per_mac.unit)
+
+
+def _figures(setting: Setting, workload: Workload) -> Figures:
+    """Every figure of the text model."""
+    model, per_mac = setting.model, _unit(setting.question)
     passes = setting.passes(workload)
     costs = leaves(model.text_rows, lambda row: cost(row, passes[row.given], per_mac))
     figures = fold("flops", model, costs, run, _BESIDE, per_mac.unit)
     for kind in model.layers:
         figures |= _by_kind(kind, costs.get(f"block.{kind.name}", {}), figures, per_mac.unit)
-    return figures, per_mac.unit
+    return figures
 
 
 def _by_kind(kind: Layers, rows: Mapping[str, Quantity], figures: Figures, unit: str) -> Figures:
@@ -130,5 +187,6 @@ def _phase(setting: Setting) -> list[str]:
 
 
 ACCOUNT = Account(
-    reads=("ctx", "batch", "phase", "scores", "logits", "source", "mla", "macs"), make=report
+    reads=("ctx", "batch", "image", "audio", "phase", "scores", "logits", "source", "mla", "macs"),
+    make=report,
 )

@@ -27,7 +27,7 @@ TABLE = const(2, "bytes/element")
 
 
 class Gpu:
-    """One GPU of a stage.
+    """One GPU of a stage; towers, where a question has images or sound, are whole on the first.
 
     Raises:
         RefusedError: a part that a layout cannot divide.
@@ -44,7 +44,9 @@ class Gpu:
         self._storage = Storage(setting.model, question, mtp=question.mtp, layers=layers)
         self._held = list(held(setting.model, self._layout, stage))
         self.caches = Caches(setting, workload, self._held)
-        self.rows = [row for row in self._held if self._is_here(row)]
+        beside = setting.model.tower_rows if setting.sights and stage == 0 else ()
+        rows = (*self._held, *(row for row in beside if isinstance(row.declared, Weight)))
+        self.rows = [row for row in rows if self._is_here(row)]
 
     @cached_property
     def weights(self) -> dict[str, Quantity]:

@@ -30,9 +30,10 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 def report(model: Model, question: Question) -> Report:
     """The cache of one sequence by kind of layer, and of the batch."""
-    setting = Setting(model, question)
+    setting = Setting(model, question, sees=True)
     setting.refuse_partial("decoder")
     setting.refuse_encoder_only("KV cache")
+    setting.refuse_crossing()
     workload = setting.workload("decode")
     figures = cache(model, workload, question)
     kinds = [
@@ -51,7 +52,7 @@ def report(model: Model, question: Question) -> Report:
             for kind in model.decoder_layers
         },
         shown=kinds + [f"kvcache.{part}" for part in (*PARTS, "total")],
-        assumptions=[*assumptions(setting, workload), f"batch {question.batch}"],
+        assumptions=[*assumptions(setting, workload), f"batch {question.batch}", *setting.seen()],
         conventions=[*CONVENTIONS, *([ENTRIES] if _has_entries(model) else [])],
         warnings=setting.warnings(workload.ctx, workload.source),
     )
@@ -185,4 +186,4 @@ def _kept(part: Part, state: State, workload: Workload) -> Quantity:
             return ZERO
 
 
-ACCOUNT = Account(reads=("ctx", "batch", "source", "dtype", "kv"), make=report)
+ACCOUNT = Account(reads=("ctx", "image", "audio", "batch", "source", "dtype", "kv"), make=report)

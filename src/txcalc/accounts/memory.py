@@ -22,6 +22,7 @@ CONVENTIONS = [
     "not in it: CUDA context, graphs, workspaces, communication buffers, activations",
 ]
 IN_TOTAL = "stored more than once: beyond an equal share of the model; padding: rows of no token"
+TOWERS = "towers and projectors are whole on each GPU of the first stage"
 ALWAYS = (".weights", ".cache", ".total")
 _ORDER = ("weights", "tables", "mtp", "loaded", "cache", "fixed", "total", "step", "repeated",
           "padding")  # fmt: skip
@@ -34,9 +35,10 @@ ENGINE = ("engine", "block_size", "max_batched_tokens", "ubatch")
 
 def report(model: Model, question: Question) -> Report:
     """Memory of a GPU of the tightest stage, of all GPUs, and of each stage."""
-    setting = Setting(model, question)
+    setting = Setting(model, question, sees=True)
     setting.refuse_partial()
     setting.refuse_encoder_only("memory")
+    setting.refuse_crossing()
     workload = setting.workload("decode")
     layout = question.layout
     stages = [Gpu(setting, workload, stage) for stage in range(int(layout.pp.value))]
@@ -58,9 +60,11 @@ def report(model: Model, question: Question) -> Report:
             f"batch {question.batch}",
             gpus(question),
             f"engine {question.engine}",
+            *setting.seen(),
         ],
         conventions=[
             *CONVENTIONS,
+            *([TOWERS] if setting.sights else []),
             *([IN_TOTAL] if layout.gpus.value > 1 else []),
             *weights.conventions(model, question),
         ],
@@ -190,7 +194,8 @@ def beyond(setting: Setting, ctx: Letter, source: Letter) -> list[str]:
 
 ACCOUNT = Account(
     reads=(
-        "ctx", "batch", "source", "dtype", "weights", "kv", "mtp", *LAYOUT, *ENGINE, "step_tokens",
+        "ctx", "image", "audio", "batch", "source", "dtype", "weights", "kv", "mtp", *LAYOUT,
+        *ENGINE, "step_tokens",
     ),
     make=report,
     layout="divided",

@@ -21,6 +21,8 @@ KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in 
 _MEANING = {
     "ctx": "context in tokens; default: the model's own",
     "source": "the encoder's length in tokens; default: what inputs are padded to, else ctx",
+    "image": "images of each sequence, HxW[,HxW...] in pixels; their tokens come on top of ctx",
+    "audio": "seconds of sound of each sequence; its tokens come on top of ctx",
     "batch": "sequences at once",
     "prompt": f"prompt; default: ctx, {PROMPT} for generation",
     "new": "tokens to generate",

@@ -7,8 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from txcalc.accounts.sights import Sight, sights, tower_passes
 from txcalc.errors import OptionError, RefusedError
-from txcalc.exact.quantity import Letter, defined, total
+from txcalc.exact.quantity import ONE, Letter, defined, total
+from txcalc.model.images import Padded
 from txcalc.model.model import Given, Model
 from txcalc.workload.passes import NOTHING, Pass, Phase, Workload
 from txcalc.workload.question import MEANINGS, Question, positive
@@ -22,20 +24,36 @@ OWN = " (the model's own)"
 
 
 class Setting:
-    """The lengths and workloads of one question for one model."""
+    """The lengths and workloads of one question for one model.
 
-    def __init__(self, model: Model, question: Question) -> None:
+    Images and sound count for accounts that read them: where it ``sees``.
+    """
+
+    def __init__(self, model: Model, question: Question, *, sees: bool = False) -> None:
         self.model = model
         self.question = question
+        self._sees = sees
+
+    @cached_property
+    def sights(self) -> dict[str, Sight]:
+        """What each tower makes of the question's images and sound."""
+        return sights(self.model, self.question) if self._sees else {}
 
     @cached_property
     def ctx(self) -> Letter:
         """The context: by default the model's own.
 
+        Images and sound come on top of a context that is given; they fill a part of the model's
+        own.
+
         Raises:
             RefusedError: none given, and none of the model's own.
         """
-        return self._length("ctx", self.question.ctx)
+        given, beside = self.question.ctx, [sight.prompt for sight in self.sights.values()]
+        if given is None or not beside:
+            return self._length("ctx", given)
+        text = Letter(positive("ctx", given).value, "text", about="tokens of the text")
+        return defined("ctx", total((text, *beside), ""), about=MEANINGS["ctx"])
 
     @cached_property
     def prompt(self) -> Letter:
@@ -111,11 +129,51 @@ class Setting:
             "none": NOTHING,
         }
 
+    def tower_passes(self, phase: Phase) -> dict[Given, Pass]:
+        """What towers run: of one sequence for a token, before all steps of a decoder."""
+        seen = {} if phase == "decode" else self.sights
+        return tower_passes(self.model, seen, ONE if phase == "token" else self.batch)
+
     def stated(self, length: Letter, name: str = "") -> str:
         """A length as an assumption: ``ctx 1,024 (the model's own)``."""
         own = any(length.definition is stated for stated in (self.model.context, self._padded))
         is_own = length.definition is not None and own
         return f"{name or length.name} {length.value:,}{OWN if is_own else ''}"
+
+    def seen(self) -> list[str]:
+        """Images and sound as assumptions: ``image 480x640: 300 tokens``."""
+        question, lines = self.question, []
+        for name, sight in self.sights.items():
+            is_image = sight.tower.reads == "image"
+            what = f"image {question.image}" if is_image else f"audio {question.audio} s"
+            lines.append(f"{what}: {sight.prompt.value:,} tokens of tower {name}")
+        return lines
+
+    def refuse_without_text(self) -> None:
+        """Refuses a model of towers alone.
+
+        Raises:
+            RefusedError: saying what it can answer.
+        """
+        if not self.model.stacks:
+            asked = {"image": "--image HxW", "sound": "--audio SECONDS"}
+            reads = dict.fromkeys(asked[tower.reads] for tower in self.model.towers.values())
+            raise RefusedError(
+                f"{self.model.name}: no text model; its towers run on {' and '.join(reads)}"
+            )
+
+    def refuse_crossing(self) -> None:
+        """Refuses images that a text model attends to in layers that are described as idle.
+
+        Raises:
+            RefusedError: naming them.
+        """
+        for sight in self.sights.values():
+            if isinstance(sight.tower.image, Padded):
+                raise RefusedError(
+                    f"{self.model.name}: its text model attends to images by cross-attention, "
+                    "whose products no part describes"
+                )
 
     def refuse_partial(self, stack: Literal["decoder"] | None = None) -> None:
         """Refuses a model with a block, of one ``stack`` or of any, that is not wholly described.

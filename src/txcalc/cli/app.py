@@ -14,6 +14,8 @@ ACCOUNTS = {
     "params": "Parameters by component, and in total.",
     "flops": "FLOPs of a token or a pass, with the score products.",
     "kvcache": "Bytes of KV cache, and which layers keep them.",
+    "image": "Patches and tokens of images, by the rule of a model.",
+    "audio": "Frames and tokens of sound, by the rule of a model.",
     "intensity": "FLOPs per byte moved, prefill against decode.",
     "concurrency": "How many sequences outweigh the weights.",
     "memory": "Memory of each GPU of a layout, and of all of them.",

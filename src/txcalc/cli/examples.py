@@ -16,6 +16,16 @@ EXAMPLES = {
         "txcalc kvcache gemma-3-27b-text --ctx 128Ki --kv fp8",
         "txcalc kvcache mistral-7b mixtral-8x7b --batch 16",
     ),
+    "image": (
+        "txcalc image qwen2.5-vl-7b --image 480x640",
+        "txcalc image qwen2.5-vl-7b --image 1080x1920,448x448",
+        "txcalc image qwen2.5-vl-7b --image 224x224 --explain",
+    ),
+    "audio": (
+        "txcalc audio voxtral-mini-3b --audio 30",
+        "txcalc audio voxtral-mini-3b --audio 95.5",
+        "txcalc audio voxtral-mini-3b --audio 10 --explain",
+    ),
     "intensity": (
         "txcalc intensity gpt3 --prompt 2048",
         "txcalc intensity llama-3.1-8b --batch 32 --ctx 4Ki",

@@ -12,10 +12,12 @@ from txcalc.errors import OptionError, nearest
 from txcalc.exact.quantity import Number
 from txcalc.library.answer import (
     Answer,
+    Audio,
     Concurrency,
     Fit,
     Flops,
     Generation,
+    Image,
     Intensity,
     Kvcache,
     Memory,
@@ -24,10 +26,12 @@ from txcalc.library.answer import (
     Weights,
 )
 from txcalc.library.options import (
+    AudioOptions,
     ConcurrencyOptions,
     FitOptions,
     FlopsOptions,
     GenerationOptions,
+    ImageOptions,
     IntensityOptions,
     KvcacheOptions,
     MemoryOptions,
@@ -48,8 +52,9 @@ if TYPE_CHECKING:
     from txcalc.report.explain import Explanation
 
 __all__ = [
-    "Answer", "concurrency", "explain", "fit", "flops", "function", "generation", "get",
-    "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "verify", "weights",
+    "Answer", "audio", "concurrency", "explain", "fit", "flops", "function", "generation", "get",
+    "image", "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "verify",
+    "weights",
 ]  # fmt: skip
 
 A = TypeVar("A", bound=Answer)
@@ -224,6 +229,18 @@ def concurrency(model: Named, **options: Unpack[ConcurrencyOptions]) -> Concurre
 def generation(model: Named, **options: Unpack[GenerationOptions]) -> Generation:
     """Naive against cached generation."""
     return _answer("generation", Generation, model, options)
+
+
+@documented(ImageOptions.__annotations__)
+def image(model: Named, **options: Unpack[ImageOptions]) -> Image:
+    """What becomes of images: patches, and tokens of the text model."""
+    return _answer("image", Image, model, options)
+
+
+@documented(AudioOptions.__annotations__)
+def audio(model: Named, **options: Unpack[AudioOptions]) -> Audio:
+    """What becomes of sound: frames, and tokens of the text model."""
+    return _answer("audio", Audio, model, options)
 
 
 @documented(MemoryOptions.__annotations__)

@@ -158,14 +158,35 @@ class Params(Answer):
 
 
 class Flops(Answer):
-    """FLOPs of a token or a pass: ``total``, of it all ``blocks``, the ``head`` and the rest."""
+    """FLOPs of a token or a pass: ``total``, of it all ``blocks``, the ``head`` and the rest.
+
+    What each ``tower`` and ``projector`` runs stands beside the total.
+    """
 
     total: Number
+    tower: Number | Figures
+    projector: Number | Figures
     blocks: Number
     block: Figures
     embedding: Number | Figures
     head: Figures
     tensors: Number | Figures
+
+
+class Image(Answer):
+    """Images of a sequence: ``patches`` in ``pictures`` that the tower sees, and ``tokens``."""
+
+    patches: Number
+    pictures: Number
+    tokens: Figures
+
+
+class Audio(Answer):
+    """Sound of a sequence: ``frames`` in ``pieces`` that the tower hears, and ``tokens``."""
+
+    frames: Number
+    pieces: Number
+    tokens: Figures
 
 
 class Kvcache(Answer):

@@ -25,6 +25,22 @@ class _Ctx(TypedDict, total=False):
     source: Size
 
 
+class ImageOptions(TypedDict, total=False):
+    """What becomes of images depends on."""
+
+    image: str
+
+
+class AudioOptions(TypedDict, total=False):
+    """What becomes of sound depends on."""
+
+    audio: Decimal
+
+
+class _Seen(ImageOptions, AudioOptions, total=False):
+    pass
+
+
 class _Batch(TypedDict, total=False):
     batch: Size
 
@@ -68,14 +84,14 @@ class _Gpus(_Ctx, _Held, total=False):
     ubatch: Size
 
 
-class FlopsOptions(_Ctx, _Batch, _Pass, total=False):
+class FlopsOptions(_Ctx, _Seen, _Batch, _Pass, total=False):
     """What FLOPs depend on."""
 
     phase: Phase
     macs: bool
 
 
-class KvcacheOptions(_Ctx, _Batch, _Cache, total=False):
+class KvcacheOptions(_Ctx, _Seen, _Batch, _Cache, total=False):
     """What a cache depends on."""
 
 
@@ -101,7 +117,7 @@ class GenerationOptions(_Prompt, total=False):
     mla: Mla
 
 
-class MemoryOptions(_Gpus, _Batch, total=False):
+class MemoryOptions(_Gpus, _Seen, _Batch, total=False):
     """What the memory of GPUs depends on."""
 
     step_tokens: Size

@@ -134,12 +134,17 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every weight, product without a weight and state: the one walk over a model."""
-        return (*self.text_rows, *self._of_towers())
+        return (*self.text_rows, *self.tower_rows)
 
     @cached_property
     def text_rows(self) -> tuple[Row, ...]:
         """Those of the text model, without towers and projectors."""
         return tuple(self._walk()) if self.stacks else ()
+
+    @cached_property
+    def tower_rows(self) -> tuple[Row, ...]:
+        """Those of towers and projectors beside it, or in its place."""
+        return tuple(self._of_towers())
 
     @cached_property
     def sound_rows(self) -> tuple[Row, ...]:
@@ -217,6 +222,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 yield from _of_side(tower.pooler, "tower", at, tower.d_model)
             if tower.projector is not None:
                 at = f"projector.{name}"
+                for mean in tower.projector.mean(tower.d_model or self.d_model):
+                    yield Row(f"{at}.tensors", mean.name, "projector", at, mean)
                 yield from _of_side(tower.projector, "projector", at, tower.d_model)
 
 

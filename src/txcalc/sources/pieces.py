@@ -145,6 +145,8 @@ class Pieces(Decoder):
         if product(*dims, *counts.values()).value > MOST_ELEMENTS:
             self.refuse(path, "no tensor is so large: at most 10^45 elements, all copies together")
         tensor = self.decode({**tree, "dims": []}, Tensor, path)
+        if tensor.stream in ("patches", "projected") and not path.startswith("towers."):
+            self.refuse(f"{path}.stream", f"only a tower has {tensor.stream}")
         return msgspec.structs.replace(tensor, dims=dims, **counts)
 
     def few(self, tree: dict[str, Any], path: str) -> dict[str, Any]:

@@ -40,6 +40,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     ctx: int | None = None
     source: int | None = None
+    image: str | None = None
+    audio: str | None = None
     batch: int = 1
     prompt: int | None = None
     new: int = 100
@@ -85,8 +87,23 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         chosen_weights(self.weights, self.dtype)
         chosen_cache(self.kv, self.dtype)
         _ = self.layout, self.serving, self.utilised  # each refuses what it cannot use
+        _ = self.images, self.seconds
         _decimal("kv-memory", self.kv_memory)
         _decimal("overhead", self.overhead)
+
+    @property
+    def images(self) -> tuple[tuple[int, int], ...]:
+        """Height and width of each image of a sequence, in pixels."""
+        texts = [] if self.image is None else self.image.split(",")
+        return tuple(_sides(text.strip()) for text in texts)
+
+    @property
+    def seconds(self) -> Fraction | None:
+        """The length of the sound of a sequence."""
+        seconds = _decimal("audio", self.audio)
+        if seconds is not None and not seconds:
+            raise OptionError("--audio 0: a length above 0 seconds is needed")
+        return seconds
 
     def weight_formats(self, stored: str | None = None) -> Chosen:
         """The formats of the weights of a model that is ``stored`` so."""
@@ -134,6 +151,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     def activation_bytes(self) -> Letter:
         """Bytes of one element between two products."""
         return size(self.dtype, "activation_bytes", "elements")
+
+
+def _sides(text: str) -> tuple[int, int]:
+    """Height and width of an image, as 480x640."""
+    found = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text, re.ASCII)
+    if found is None:
+        raise OptionError(f"--image {text}: height and width in pixels are needed, as 480x640")
+    return int(found[1]), int(found[2])
 
 
 def _decimal(option: str, text: str | None) -> Fraction | None:

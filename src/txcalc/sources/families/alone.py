@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
-from txcalc.sources.towers import described
+from txcalc.sources.towers import described, ordered
 
 
 def tower(c: Config) -> Tree:
     """The one tower that there is."""
     tree = described(c, c.type)
-    return {"towers": {"audio" if tree["reads"] == "sound" else "vision": tree}}
+    return {"towers": {"audio" if tree["reads"] == "sound" else "vision": ordered(tree)}}

@@ -7,7 +7,7 @@ from txcalc.sources.readers.layers import n_layers
 from txcalc.sources.readers.parts import mha
 from txcalc.sources.readers.trees import dense, given, tensor
 from txcalc.sources.readers.vision import learned, plain
-from txcalc.sources.towers import inner
+from txcalc.sources.towers import inner, ordered
 from txcalc.sources.towers import tower as read
 
 
@@ -84,4 +84,4 @@ def _text(c: Config) -> Tree:
 def _pair(text: Tree, vision: Tree, tensors: Tree) -> Tree:
     beside = given(projector={"tensors": tensors})
     note = "its text side is the text model; params.whole counts both"
-    return text | {"scope": "text", "towers": {"vision": vision | beside}, "notes": [note]}
+    return text | {"scope": "text", "towers": {"vision": ordered(vision | beside)}, "notes": [note]}

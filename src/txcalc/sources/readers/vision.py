@@ -53,6 +53,16 @@ def learned(rows: int) -> Tree:
     return {"kind": "learned", "n_positions": rows}
 
 
+def fixed(c: Config) -> Tree:
+    """Every image resized to the size that the tower is made for."""
+    sizes = c.raw("image_size")
+    height, width = (
+        (c.sizes("image_size", length=2) or [0, 0]) if isinstance(sizes, list)
+        else [c.size("image_size")] * 2
+    )  # fmt: skip
+    return {"kind": "fixed", "height": height, "width": width}
+
+
 ROTARY: Tree = {"kind": "rotary"}
 
 

@@ -76,6 +76,18 @@ def inner(c: Config, key: str, default: str) -> Config:
     return side
 
 
+_ORDER = (
+    "reads", "image", "sound", "d_model", "patch", "stem", "class_tokens", "registers", "blocks",
+    "layers", "tensors", "pooler", "projector",
+)  # fmt: skip
+"""The fields of a tower as a description lists them."""
+
+
+def ordered(tree: Tree) -> Tree:
+    """The tower from what it reads to what it hands over."""
+    return {name: tree[name] for name in _ORDER if name in tree}
+
+
 def tower(c: Config, key: str, default: str) -> Tree:
     """The tower that an object of a config describes, by default of a type."""
     side = inner(c, key, default)
@@ -99,7 +111,8 @@ def with_towers(tree: Tree, c: Config, type_: str) -> Tree:
     try:
         if type_ not in WHOLES:
             c.unsupported(f"what stands beside the text model of type {type_!r}")
-        towers = function(WHOLES[type_])(c, tree["d_model"])
+        made = function(WHOLES[type_])(c, tree["d_model"])
+        towers = {name: ordered(tower) for name, tower in made.items()}
     except (RefusedError, DescriptionError) as refusal:
         return tree | {"left_out": str(refusal)}
     beside = f"beside it: {', '.join(towers)}, and what joins it (params.whole)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.parts import mha
-from txcalc.sources.readers.trees import given, tensor
+from txcalc.sources.readers.trees import tensor
 from txcalc.sources.readers.vision import tower
 from txcalc.sources.towers import tower as read
 
@@ -17,6 +17,7 @@ def gemma4(c: Config) -> Tree:
     c.ignore(
         "attention_bias", "global_head_dim", "max_position_embeddings", "default_output_length"
     )
+    c.ignore("image_seq_length", "video_seq_length")
     attend = mha(
         c.size("num_attention_heads"), c.size("num_key_value_heads"), head_dim=c.size("head_dim"),
         qk_norm="head",
@@ -41,7 +42,10 @@ def gemma4_whole(c: Config, d_model: int) -> dict[str, Tree]:
         c.unsupported("the audio_config of Gemma 4")
     vision = read(c, "vision_config", "gemma4_vision")
     linear = {"linear": tensor("matmul", d_model, vision["d_model"])}
-    return {"vision": vision | {"projector": {"tensors": linear}}}
+    merge = c.needed("vision_config").size("pooling_kernel_size")
+    budget = {"kind": "budget", "tokens": c.size("vision_soft_tokens_per_image", default=280)}
+    projector = {"merge": merge, "by_product": True, "tensors": linear}
+    return {"vision": vision | {"image": budget, "projector": projector}}
 
 
 def fuyu(c: Config, d_model: int) -> dict[str, Tree]:
@@ -49,4 +53,6 @@ def fuyu(c: Config, d_model: int) -> dict[str, Tree]:
     patch, channels = c.size("patch_size", default=30), c.size("num_channels", default=3)
     pixels = patch * patch * channels
     linear = {"linear": tensor("matmul", d_model, pixels), "linear_bias": tensor("bias", d_model)}
-    return {"vision": {"reads": "image", "d_model": pixels, **given(projector={"tensors": linear})}}
+    page = {"kind": "page", "height": 1080, "width": 1920, "side": patch}
+    projector = {"tensors": linear}
+    return {"vision": {"reads": "image", "d_model": pixels, "image": page, "projector": projector}}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.trees import dense, tensor
-from txcalc.sources.readers.vision import grid, heads, learned, plain, tower
+from txcalc.sources.readers.vision import grid, heads, learned, plain, side, tower
 from txcalc.sources.towers import tower as read
 
 
@@ -25,6 +27,7 @@ def mllama(c: Config) -> Tree:
     tree = tower(
         c, attention=heads(c, key="attention_heads", bias=False), ffn=plain(c), class_tokens=1,
         positions=learned(rows), before="layer", after="none", patch_bias=False, tensors=tables,
+        image={"kind": "padded", "tile": side(c, "image_size"), "tiles": tiles},
     )  # fmt: skip
     local, n_global = tree["blocks"]["encoder"], c.count("num_global_layers")
     gated = local | {"tensors": {"gates": tensor("elementwise", 1, copies=2)}}
@@ -47,6 +50,7 @@ def llama4(c: Config) -> Tree:
     return tower(
         c, attention=heads(c), ffn=plain(c), class_tokens=1,
         positions=learned(grid(c) + 1), before="layer", patch_bias=False, tensors=adapter,
+        image={"kind": "canvas", "tile": side(c, "image_size"), "max_tiles": 16},
     )  # fmt: skip
 
 
@@ -54,12 +58,14 @@ def mllama_whole(c: Config, d_model: int) -> dict[str, Tree]:
     """Llama 3.2: five inner layers and the last side by side, and one matrix."""
     vision = read(c, "vision_config", "mllama_vision_model")
     wide = c.needed("vision_config").size("vision_output_dim")
-    return {"vision": vision | {"projector": {"tensors": dense("linear", d_model, wide)}}}
+    joined = {"with_class": True, "tensors": dense("linear", d_model, wide)}
+    return {"vision": vision | {"projector": joined}}
 
 
 def llama4_whole(c: Config, d_model: int) -> dict[str, Tree]:
     """Llama 4: one matrix over what the adapter makes."""
     vision = read(c, "vision_config", "llama4_vision_model")
     wide = c.needed("vision_config").size("vision_output_dim")
+    merge = int(1 / c.needed("vision_config").number("pixel_shuffle_ratio", default=Fraction(1, 2)))
     linear = {"linear": tensor("matmul", d_model, wide)}
-    return {"vision": vision | {"projector": {"tensors": linear}}}
+    return {"vision": vision | {"projector": {"merge": merge, "tensors": linear}}}

@@ -21,14 +21,21 @@ _OLD = (
 )
 
 
+_QWEN2 = {"kind": "area", "min_pixels": 56 * 56, "max_pixels": 28 * 28 * 16384}
+_QWEN3 = {"kind": "area", "min_pixels": 256 * 256, "max_pixels": 4096 * 4096}
+_GLM = {"kind": "area", "min_pixels": 112 * 112 // 2, "max_pixels": 9633792 // 2}
+"""Limits of the published preprocessor_config.json of each; GLM's count two frames."""
+
+
 def qwen2_vl(c: Config) -> Tree:
     """arXiv:2409.12191: two frames a patch, rotary positions, four patches merged into one."""
     d_model = c.size("embed_dim")
     ffn = {"kind": "plain", "d_ff": int(d_model * c.number("mlp_ratio")), "bias": True}
     merger = _merger(c, d_model, c.size("hidden_size"), "layer")
     return _qwen(
-        c, heads(c, key="num_heads"), ffn, width="embed_dim", norm="layer", projector=merger
-    )
+        c, heads(c, key="num_heads"), ffn, width="embed_dim", norm="layer", projector=merger,
+        image=_QWEN2,
+    )  # fmt: skip
 
 
 def qwen2_5_vl(c: Config) -> Tree:
@@ -37,7 +44,7 @@ def qwen2_5_vl(c: Config) -> Tree:
     attend = mha(c.size("num_heads"), c.maybe("num_key_value_heads"), bias=True)
     ffn = {"kind": "glu", "d_ff": c.size("intermediate_size"), "bias": True}
     merger = _merger(c, d_model, c.size("out_hidden_size"), "rms")
-    tree = _qwen(c, attend, ffn, norm="rms", projector=merger)
+    tree = _qwen(c, attend, ffn, norm="rms", projector=merger, image=_QWEN2)
     full = c.sizes("fullatt_block_indexes")
     full = [7, 15, 23, 31] if full is None else full
     merge = c.size("spatial_merge_size", default=2)
@@ -95,7 +102,7 @@ def _glm(c: Config, merger: int, *, heads_biased: bool) -> Tree:
     tree = _qwen(
         c, attend, ffn | given(bias=bias), norm="rms", patch_bias=True,
         positions=ROTARY if heads_biased else learned(grid(c)), projector={"tensors": joined},
-        before="none" if heads_biased else "rms", after="rms",
+        before="none" if heads_biased else "rms", after="rms", image=_GLM,
     )  # fmt: skip
     c.ignore("image_size")
     return tree
@@ -111,6 +118,7 @@ def _qwen3(c: Config, deep: int) -> Tree:
     return _qwen(
         c, heads(c, key="num_heads"), ffn, norm="layer", patch_bias=True,
         positions=learned(c.size("num_position_embeddings")), projector={"tensors": tensors},
+        image=_QWEN3,
     )  # fmt: skip
 
 
@@ -120,6 +128,7 @@ def _qwen(
     after: str = "none", **fields: Any,
 ) -> Tree:  # fmt: skip
     c.ignore(*_OLD)
+    projector = {"merge": c.size("spatial_merge_size", default=2)} | projector
     return tower(
         c, attention=attention, ffn=ffn, positions=positions, width=width, layers="depth",
         channels="in_channels", norm=norm, patch_bias=patch_bias, after=after,

@@ -47,12 +47,12 @@ def voxtral_realtime(c: Config) -> Tree:
     )  # fmt: skip
     ffn = {"kind": "glu", "d_ff": c.size("intermediate_size")}
     down = {"ffn_down_bias": tensor("bias", "d_model")}
-    return _whisper(c, heads, ffn, positions=ROTARY, norm="rms", block=down)
+    return _whisper(c, heads, ffn, positions=ROTARY, norm="rms", block=down, seconds=None)
 
 
 def _whisper(
     c: Config, heads: Tree, ffn: Tree, *, positions: Tree, norm: str = "layer",
-    block: Tree | None = None,
+    block: Tree | None = None, seconds: int | None = 30,
 ) -> Tree:  # fmt: skip
     d_model = c.size("hidden_size")
     first = {"outputs": d_model, "inputs": c.size("num_mel_bins"), "taps": 3, "padding": 1}
@@ -60,6 +60,7 @@ def _whisper(
     layer = {"norm": norm, "attention": heads, "ffn": ffn} | given(tensors=block)
     return {
         "reads": "sound",
+        "sound": {"rate": 16000, "hop": 160, **given(seconds=seconds)},
         "d_model": d_model,
         "stem": {"conv1": first | {"bias": True}, "conv2": second | {"bias": True}},
         "blocks": {"encoder": layer},
@@ -73,7 +74,8 @@ def _whisper(
 def qwen2_audio(c: Config, d_model: int) -> Towers:
     """arXiv:2407.10759: frames in pairs, one matrix."""
     sound = read(c, "audio_config", "qwen2_audio_encoder")
-    return _joined(sound, dense("linear", d_model, sound["d_model"]))
+    sound["sound"] |= {"pieces": 1}
+    return _joined(sound, dense("linear", d_model, sound["d_model"]), merge=2)
 
 
 def voxtral(c: Config, d_model: int) -> Towers:
@@ -82,21 +84,21 @@ def voxtral(c: Config, d_model: int) -> Towers:
     wide = c.needed("audio_config").size("intermediate_size")
     if c.type == "voxtral_realtime":
         wide = sound["d_model"] * c.size("downsample_factor", default=4)
-    return _joined(sound, mlp(d_model, wide, bias=False))
+    return _joined(sound, mlp(d_model, wide, bias=False), merge=wide // sound["d_model"])
 
 
 def audioflamingo3(c: Config, d_model: int) -> Towers:
     """arXiv:2507.08128: frames in pairs, two matrices."""
     sound = read(c, "audio_config", "audioflamingo3_encoder")
     biased = c.flag("projector_bias", default=True)
-    return _joined(sound, mlp(d_model, sound["d_model"], bias=biased))
+    return _joined(sound, mlp(d_model, sound["d_model"], bias=biased), merge=2)
 
 
 def glmasr_whole(c: Config, d_model: int) -> Towers:
     """GLM-ASR: four frames side by side, two matrices, the first twice as wide."""
     sound = read(c, "audio_config", "glmasr_encoder")
     wide = c.needed("audio_config").size("intermediate_size")
-    return _joined(sound, mlp(d_model, wide, 2 * d_model))
+    return _joined(sound, mlp(d_model, wide, 2 * d_model), merge=wide // sound["d_model"])
 
 
 def moss(c: Config, d_model: int) -> Towers:
@@ -104,7 +106,8 @@ def moss(c: Config, d_model: int) -> Towers:
     sound = read(c, "audio_config", "moss_transcribe_diarize_audio")
     wide = c.size("adaptor_input_dim", default=4 * sound["d_model"])
     biased = c.flag("projector_bias", default=True)
-    return _joined(sound, mlp(d_model, wide, bias=biased) | norm("norm", d_model))
+    rows = mlp(d_model, wide, bias=biased) | norm("norm", d_model)
+    return _joined(sound, rows, merge=wide // sound["d_model"])
 
 
 def omniasr_whole(c: Config, d_model: int) -> Towers:
@@ -113,8 +116,8 @@ def omniasr_whole(c: Config, d_model: int) -> Towers:
     return _joined(sound, dense("linear", d_model, sound["d_model"]))
 
 
-def _joined(sound: Tree, tensors: Tree) -> Towers:
-    return {"audio": sound | {"projector": {"tensors": tensors}}}
+def _joined(sound: Tree, tensors: Tree, **fields: object) -> Towers:
+    return {"audio": sound | {"projector": {**given(**fields), "tensors": tensors}}}
 
 
 def wav2vec2(c: Config) -> Tree:
@@ -189,6 +192,7 @@ def _wav2vec2(
     block = {"norm": "layer", "attention": attend, "ffn": plain(c)}
     return {
         "reads": "sound",
+        "sound": {"rate": 16000, "hop": 1},
         "d_model": d_model,
         "stem": stem,
         "blocks": {"encoder": block | given(placement=None if stable else "post")},
@@ -218,14 +222,12 @@ def _quantizer(c: Config) -> Tree:
     codes = groups * c.size("num_codevectors_per_group", default=320)
     width, out = c.size("codevector_dim", default=256), c.size("proj_codevector_dim", default=256)
     last = (c.sizes("conv_dim") or [512])[-1]
-    rows = {
+    return {
         "codes": tensor("lookup", codes, width // groups),
         **dense("codes_score", codes, last),
         **dense("project_hidden", out, c.size("hidden_size")),
         **dense("project_codes", out, width),
     }
-    return {name: row | ({"stream": "none"} if row["use"] == "matmul" else {})
-            for name, row in rows.items()}  # fmt: skip
 
 
 _IDLE = (

@@ -8,6 +8,7 @@ from txcalc.sources.readers.vision import (
     MASK,
     ROTARY,
     SCALES,
+    fixed,
     grid,
     heads,
     learned,
@@ -54,7 +55,7 @@ def _vit(c: Config, pooler: Tree | None, *, class_tokens: int, ffn: Tree | None 
     biased = True if c.flag("qkv_bias", default=True) else ["o"]
     return tower(
         c, attention=heads(c, bias=biased), ffn=ffn or plain(c), class_tokens=class_tokens,
-        positions=learned(grid(c) + class_tokens), tensors=pooler,
+        positions=learned(grid(c) + class_tokens), tensors=pooler, image=fixed(c),
     )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def _beit(c: Config, *, own_norm: bool) -> Tree:
         c, attention=heads(c, bias=["q", "v", "o"]), ffn=plain(c), class_tokens=1,
         positions=learned(grid(c) + 1) if absolute else None, block=block or None,
         after="layer" if own_norm or not means else "none",
-        tensors=masks | ({"relative": bias} if shared else {}),
+        tensors=masks | ({"relative": bias} if shared else {}), image=fixed(c),
     )  # fmt: skip
 
 
@@ -122,7 +123,7 @@ def _dino(c: Config, ffn: Tree, attention: Tree, positions: Tree, tensors: Tree)
     registers = c.count("num_register_tokens", default=0)
     return tower(
         c, attention=attention, ffn=ffn, positions=positions, class_tokens=1, block=SCALES,
-        registers=registers or None, tensors=tensors,
+        registers=registers or None, tensors=tensors, image={"kind": "whole"},
     )  # fmt: skip
 
 
@@ -139,5 +140,5 @@ def internvl(c: Config) -> Tree:
         c, attention=heads(c, bias=biased, **normed), ffn=plain(c), class_tokens=1,
         norm={"layer_norm": "layer", "rms_norm": "rms"}[norm], block=SCALES,
         positions=learned(grid(c) + 1) if absolute else None,
-        after="none" if means else "layer", tensors=masks,
+        after="none" if means else "layer", tensors=masks, image=fixed(c),
     )  # fmt: skip
