@@ -99,8 +99,9 @@ def test_no_generated_model_reads_more_than_it_holds(tree: Tree, ctx: int, batch
 
 TABLES = (
     "embedding.tokens", "embedding.positions", "embedding.token_types", "tensors.per_layer_tokens",
+    "tower", "projector",
 )  # fmt: skip
-"""What is looked up; the last is Gemma 3n's table of every layer."""
+"""What is looked up (the last is Gemma 3n's table of every layer), and what no text runs."""
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -17,21 +17,30 @@ contrastive: altclip_vision_model=clip clip_vision_model=clip clipseg_vision_mod
 contrastive: idefics2_vision=idefics idefics3_vision=idefics owlvit_vision_model=clip
 contrastive: siglip2_vision_model=siglip2 siglip_vision_model=siglip smolvlm_vision=idefics
 gemma: gemma4_vision=gemma4
+merged: blip_2_vision_model=blip instructblip_vision_model=blip
+merged: instructblipvideo_vision_model=blip minimax_m3_vl_vision=minimax
+merged: paddleocr_vl_vision=paddle_siglip video_llama_3_vision=rotated_siglip
+omni: qwen2_5_omni_audio_encoder=sound_2_5 qwen3_omni_moe_audio_encoder=sound_3
+omni: qwen3_omni_moe_vision_encoder=vision_3
 kimi: kimi_k25_vision=moonvit moonvit
 llama: llama4_vision_model=llama4 mllama_vision_model=mllama
 llava: pixtral
 qwen: exaone4_5_vision=exaone4_5 glm4v_moe_vision=glm4v glm4v_vision=glm4v glm_ocr_vision=glm_ocr
 qwen: qwen2_5_omni_vision_encoder=qwen2_5_vl qwen2_5_vl_vision=qwen2_5_vl qwen2_vl_vision=qwen2_vl
-qwen: qwen3_5_moe_vision=qwen3_5 qwen3_5_vision=qwen3_5 qwen3_omni_moe_vision_encoder=qwen3_vl
+qwen: qwen3_5_moe_vision=qwen3_5 qwen3_5_vision=qwen3_5
 qwen: qwen3_vl_moe_vision=qwen3_vl qwen3_vl_vision=qwen3_vl
 sound: audioflamingo3_encoder=whisper data2vec-audio=data2vec_audio glmasr_encoder=glmasr hubert
 sound: moss_transcribe_diarize_audio=whisper omniasr_audio=omniasr qwen2_audio_encoder=whisper
 sound: unispeech=wav2vec2 voxtral_encoder=whisper voxtral_realtime_encoder=voxtral_realtime wav2vec2
 vit: beit data2vec-vision=data2vec deit dinov2 dinov2_with_registers=dinov2 dinov3_vit=dinov3
-vit: ijepa internvl_vision=internvl pixio vit vit_msn
+vit: ijepa internvl_vision=internvl pixio qianfan_ocr_vision=internvl vit vit_msn
 """
 _WHOLES = """
 gemma: fuyu gemma4=gemma4_whole
+merged: aya_vision blip-2=blip_2 cohere2_vision deepseek_vl hyperclovax_vision_v2=hyperclovax
+merged: instructblip instructblipvideo=instructblip minimax_m3_vl=minimax_whole paddleocr_vl
+merged: qianfan_ocr video_llama_3
+omni: qwen2_5_omni_thinker=thinker_2_5 qwen3_omni_moe_thinker=thinker_3
 kimi: kimi_k25=whole kimi_vl=whole
 llama: llama4=llama4_whole mllama=mllama_whole
 llava: gemma3 idefics3 internvl lfm2_vl llava llava_next llava_next_video=llava_next

@@ -13,6 +13,8 @@ audioflamingo3_encoder: hidden_size=1280 intermediate_size=5120 num_hidden_layer
 audioflamingo3_encoder: num_attention_heads=20 num_mel_bins=128 max_source_positions=1500
 beit: vocab_size=8192 hidden_size=768 intermediate_size=3072 num_hidden_layers=12
 beit: num_attention_heads=12 num_channels=3 image_size=224 patch_size=16
+blip_2_vision_model: hidden_size=1408 intermediate_size=6144 num_hidden_layers=39
+blip_2_vision_model: num_attention_heads=16 image_size=224 patch_size=14
 clip_vision_model: hidden_size=768 intermediate_size=3072 num_hidden_layers=12
 clip_vision_model: num_attention_heads=12 num_channels=3 image_size=224 patch_size=32
 clip_vision_model: projection_dim=512
@@ -56,6 +58,10 @@ idefics3_vision: hidden_size=1152 intermediate_size=3072 num_hidden_layers=12
 idefics3_vision: num_attention_heads=16 num_channels=3 image_size=224 patch_size=32
 ijepa: hidden_size=768 intermediate_size=3072 num_hidden_layers=12 num_attention_heads=12
 ijepa: num_channels=3 image_size=224 patch_size=16
+instructblip_vision_model: hidden_size=1408 intermediate_size=6144 num_hidden_layers=39
+instructblip_vision_model: num_attention_heads=16 image_size=224 patch_size=14
+instructblipvideo_vision_model: hidden_size=1408 intermediate_size=6144 num_hidden_layers=39
+instructblipvideo_vision_model: num_attention_heads=16 image_size=224 patch_size=14
 internvl_vision: hidden_size=1024 intermediate_size=4096 num_hidden_layers=24
 internvl_vision: num_attention_heads=16 num_channels=3 image_size=448 patch_size=14
 kimi_k25_vision: hidden_size=1152 intermediate_size=4304 num_hidden_layers=27
@@ -64,6 +70,9 @@ kimi_k25_vision: pos_emb_time=4
 llama4_vision_model: hidden_size=768 intermediate_size=5632 num_hidden_layers=34
 llama4_vision_model: num_attention_heads=16 num_channels=3 image_size=448 patch_size=14
 llama4_vision_model: vision_output_dim=7680 projector_input_dim=4096 projector_output_dim=4096
+minimax_m3_vl_vision: hidden_size=1280 intermediate_size=5120 num_hidden_layers=32
+minimax_m3_vl_vision: num_attention_heads=16 num_channels=3 image_size=2016 patch_size=14
+minimax_m3_vl_vision: spatial_merge_size=2 temporal_patch_size=2
 mllama_vision_model: hidden_size=1280 intermediate_size=5120 num_hidden_layers=32
 mllama_vision_model: attention_heads=16 num_channels=3 image_size=448 patch_size=14
 mllama_vision_model: num_global_layers=8 vision_output_dim=7680 max_num_tiles=4
@@ -72,10 +81,18 @@ moss_transcribe_diarize_audio: num_attention_heads=16 num_mel_bins=80 max_source
 omniasr_audio: hidden_size=1024 intermediate_size=4096 num_hidden_layers=24 num_attention_heads=16
 owlvit_vision_model: hidden_size=768 intermediate_size=3072 num_hidden_layers=12
 owlvit_vision_model: num_attention_heads=12 num_channels=3 image_size=768 patch_size=32
+paddleocr_vl_vision: hidden_size=1152 intermediate_size=4304 num_hidden_layers=27
+paddleocr_vl_vision: num_attention_heads=16 num_channels=3 image_size=384 patch_size=14
+paddleocr_vl_vision: spatial_merge_size=2
 pixio: hidden_size=1280 num_hidden_layers=32 num_attention_heads=16 num_channels=3 image_size=256
 pixio: patch_size=16 mlp_ratio=4 n_cls_tokens=8
 pixtral: hidden_size=1024 intermediate_size=4096 num_hidden_layers=24 num_attention_heads=16
 pixtral: head_dim=64 num_channels=3 image_size=1024 patch_size=16
+qianfan_ocr_vision: hidden_size=1024 intermediate_size=4096 num_hidden_layers=24
+qianfan_ocr_vision: num_attention_heads=16 num_channels=3 image_size=448 patch_size=14
+qwen2_5_omni_audio_encoder: d_model=1280 encoder_layers=32 encoder_attention_heads=20
+qwen2_5_omni_audio_encoder: encoder_ffn_dim=5120 num_mel_bins=128 max_source_positions=1500
+qwen2_5_omni_audio_encoder: output_dim=3584 n_window=100
 qwen2_5_omni_vision_encoder: hidden_size=3584 intermediate_size=3420 depth=32 num_heads=16
 qwen2_5_omni_vision_encoder: in_channels=3 patch_size=14 spatial_merge_size=2
 qwen2_5_omni_vision_encoder: temporal_patch_size=2 window_size=112 out_hidden_size=3584
@@ -92,6 +109,9 @@ qwen3_5_moe_vision: num_position_embeddings=2304
 qwen3_5_vision: hidden_size=1152 intermediate_size=4304 depth=27 num_heads=16 in_channels=3
 qwen3_5_vision: patch_size=16 spatial_merge_size=2 temporal_patch_size=2 out_hidden_size=3584
 qwen3_5_vision: num_position_embeddings=2304
+qwen3_omni_moe_audio_encoder: d_model=1280 encoder_layers=32 encoder_attention_heads=20
+qwen3_omni_moe_audio_encoder: encoder_ffn_dim=5120 num_mel_bins=128 max_source_positions=1500
+qwen3_omni_moe_audio_encoder: output_dim=3584 n_window=50 downsample_hidden_size=480
 qwen3_omni_moe_vision_encoder: hidden_size=1152 intermediate_size=4304 depth=27 num_heads=16
 qwen3_omni_moe_vision_encoder: in_channels=3 patch_size=16 spatial_merge_size=2
 qwen3_omni_moe_vision_encoder: temporal_patch_size=2 out_hidden_size=3584
@@ -110,6 +130,8 @@ smolvlm_vision: hidden_size=1152 intermediate_size=3072 num_hidden_layers=12
 smolvlm_vision: num_attention_heads=16 num_channels=3 image_size=224 patch_size=32
 unispeech: vocab_size=32 hidden_size=768 intermediate_size=3072 num_hidden_layers=12
 unispeech: num_attention_heads=12
+video_llama_3_vision: hidden_size=768 intermediate_size=3072 num_hidden_layers=12
+video_llama_3_vision: num_attention_heads=12 num_channels=3 patch_size=16
 vit: hidden_size=768 intermediate_size=3072 num_hidden_layers=12 num_attention_heads=12
 vit: num_channels=3 image_size=224 patch_size=16
 vit_msn: hidden_size=768 intermediate_size=3072 num_hidden_layers=12 num_attention_heads=12

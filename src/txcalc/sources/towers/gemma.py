@@ -17,7 +17,7 @@ def gemma4(c: Config) -> Tree:
     c.ignore(
         "attention_bias", "global_head_dim", "max_position_embeddings", "default_output_length"
     )
-    c.ignore("image_seq_length", "video_seq_length")
+    c.ignore("image_seq_length", "video_seq_length", "pooling_kernel_size")
     attend = mha(
         c.size("num_attention_heads"), c.size("num_key_value_heads"), head_dim=c.size("head_dim"),
         qk_norm="head",

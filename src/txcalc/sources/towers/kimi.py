@@ -9,7 +9,7 @@ from txcalc.sources.towers import tower as read
 _OLD = (
     "init_pos_emb_time", "merge_type", "mm_hidden_size", "mm_projector_type", "pos_emb_time",
     "pos_emb_type", "projector_hidden_act", "projector_ln_eps", "text_hidden_size",
-    "video_attn_type", "_attn_implementation",
+    "video_attn_type", "_attn_implementation", "merge_kernel_size",
 )  # fmt: skip
 _NAMES = {
     "hidden_size": "vt_hidden_size", "intermediate_size": "vt_intermediate_size",

@@ -16,7 +16,8 @@ Towers = dict[str, Tree]
 
 def pixtral(c: Config) -> Tree:
     """arXiv:2410.07073: rotary positions, no biases, a gated FFN, a norm before the first layer."""
-    attend = mha(c.size("num_attention_heads")) | given(head_dim=c.maybe("head_dim"))
+    c.ignore("head_dim")
+    attend = mha(c.size("num_attention_heads"))
     ffn = {"kind": "glu", "d_ff": c.size("intermediate_size")}
     return tower(
         c, attention=attend, ffn=ffn, positions=ROTARY, norm="rms", before="rms", after="none",

@@ -23,12 +23,22 @@ _BIASED = ["q", "v", "o"]
 
 def whisper(c: Config) -> Tree:
     """arXiv:2212.04356: keys without bias; the second convolution halves the frames."""
+    _renamed(c)
+    return encoder(c, positions=learned(c.size("max_source_positions")), biased=_BIASED)
+
+
+def encoder(c: Config, *, positions: Tree, biased: bool | list[str]) -> Tree:
+    """Whisper's layers by either of the names that configs have for their sizes."""
+    _renamed(c)
+    c.ignore("scale_embedding", "vocab_size", "num_key_value_heads", "head_dim", "max_length")
+    heads = mha(c.size("num_attention_heads"), bias=biased)
+    return _whisper(c, heads, plain(c), positions=positions)
+
+
+def _renamed(c: Config) -> None:
     if not c.has("hidden_size") or c.has("d_model"):
         c.rename(_NAMES)
         c.usual = {**c.usual, **{n: c.usual[own] for n, own in _NAMES.items() if own in c.usual}}
-    c.ignore("scale_embedding", "vocab_size", "num_key_value_heads", "head_dim", "max_length")
-    heads = mha(c.size("num_attention_heads"), bias=_BIASED)
-    return _whisper(c, heads, plain(c), positions=learned(c.size("max_source_positions")))
 
 
 def glmasr(c: Config) -> Tree:
@@ -39,7 +49,10 @@ def glmasr(c: Config) -> Tree:
 
 
 def voxtral_realtime(c: Config) -> Tree:
-    """Published code of Voxtral Realtime: RMSNorm, a gated FFN, a window of past frames."""
+    """Published code of Voxtral Realtime: RMSNorm, a gated FFN, a window of past frames.
+
+    Sound comes in a stream: what its processor adds for the delay is not described.
+    """
     c.ignore("max_position_embeddings", "vocab_size")
     heads = mha(
         c.size("num_attention_heads"), c.maybe("num_key_value_heads"), bias=_BIASED,
@@ -47,12 +60,12 @@ def voxtral_realtime(c: Config) -> Tree:
     )  # fmt: skip
     ffn = {"kind": "glu", "d_ff": c.size("intermediate_size")}
     down = {"ffn_down_bias": tensor("bias", "d_model")}
-    return _whisper(c, heads, ffn, positions=ROTARY, norm="rms", block=down, seconds=None)
+    return _whisper(c, heads, ffn, positions=ROTARY, norm="rms", block=down, padded=False)
 
 
 def _whisper(
     c: Config, heads: Tree, ffn: Tree, *, positions: Tree, norm: str = "layer",
-    block: Tree | None = None, seconds: int | None = 30,
+    block: Tree | None = None, padded: bool = True,
 ) -> Tree:  # fmt: skip
     d_model = c.size("hidden_size")
     first = {"outputs": d_model, "inputs": c.size("num_mel_bins"), "taps": 3, "padding": 1}
@@ -60,7 +73,7 @@ def _whisper(
     layer = {"norm": norm, "attention": heads, "ffn": ffn} | given(tensors=block)
     return {
         "reads": "sound",
-        "sound": {"rate": 16000, "hop": 160, **given(seconds=seconds)},
+        **({"sound": {"rate": 16000, "hop": 160, "seconds": 30}} if padded else {}),
         "d_model": d_model,
         "stem": {"conv1": first | {"bias": True}, "conv2": second | {"bias": True}},
         "blocks": {"encoder": layer},
@@ -158,7 +171,7 @@ def _wav2vec2(
     d_model, widths = c.size("hidden_size"), c.sizes("conv_dim") or [512] * 7
     kernels = c.sizes("conv_kernel", length=len(widths)) or [10, 3, 3, 3, 3, 2, 2]
     strides = c.sizes("conv_stride", length=len(widths)) or [5, 2, 2, 2, 2, 2, 2]
-    biased = c.flag("conv_bias", default=False)
+    biased = c.flag("conv_bias", default=c.type == "omniasr_audio")
     if each_normed is None:
         each_normed = c.word("feat_extract_norm", default="group", known=("group", "layer")) != (
             "group"

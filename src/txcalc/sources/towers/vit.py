@@ -18,6 +18,12 @@ from txcalc.sources.readers.vision import (
     tower,
 )
 
+_BACKBONE = (
+    "out_features", "out_indices", "stage_names", "drop_path_rate", "apply_layernorm",
+    "reshape_hidden_states",
+)  # fmt: skip
+"""Keys of training, and of what a detector reads of a tower."""
+
 
 def vit(c: Config) -> Tree:
     """arXiv:2010.11929: a class token, a pooler over it, biases of q, k and v by flag."""
@@ -35,8 +41,9 @@ def vit_msn(c: Config) -> Tree:
 
 
 def ijepa(c: Config) -> Tree:
-    """arXiv:2301.08243: ViT without a class token."""
-    return _vit(c, _pooler(c), class_tokens=0)
+    """arXiv:2301.08243: ViT without a class token and without a pooler."""
+    c.ignore("pooler_output_size")
+    return _vit(c, None, class_tokens=0)
 
 
 def pixio(c: Config) -> Tree:
@@ -51,7 +58,7 @@ def _pooler(c: Config) -> Tree:
 
 
 def _vit(c: Config, pooler: Tree | None, *, class_tokens: int, ffn: Tree | None = None) -> Tree:
-    c.ignore("encoder_stride", "pooler_act", "apply_layernorm")
+    c.ignore("encoder_stride", "pooler_act", *_BACKBONE)
     biased = True if c.flag("qkv_bias", default=True) else ["o"]
     return tower(
         c, attention=heads(c, bias=biased), ffn=ffn or plain(c), class_tokens=class_tokens,
@@ -71,8 +78,8 @@ def data2vec(c: Config) -> Tree:
 
 def _beit(c: Config, *, own_norm: bool) -> Tree:
     c.ignore("vocab_size", "pool_scales", "use_auxiliary_head", "auxiliary_loss_weight", "add_fpn")
-    c.ignore("auxiliary_channels", "auxiliary_num_convs", "auxiliary_concat_input", "out_indices")
-    c.ignore("semantic_loss_ignore_index", "drop_path_rate")
+    c.ignore("auxiliary_channels", "auxiliary_num_convs", "auxiliary_concat_input")
+    c.ignore("semantic_loss_ignore_index", *_BACKBONE)
     absolute = c.flag("use_absolute_position_embeddings", default=False)
     means = c.flag("use_mean_pooling", default=True)
     scaled = c.number("layer_scale_init_value", default=1) > 0
@@ -118,9 +125,9 @@ def dinov3(c: Config) -> Tree:
 
 
 def _dino(c: Config, ffn: Tree, attention: Tree, positions: Tree, tensors: Tree) -> Tree:
-    c.ignore("out_features", "out_indices", "stage_names", "layerscale_value", "drop_path_rate")
-    c.ignore("apply_layernorm", "reshape_hidden_states")
-    registers = c.count("num_register_tokens", default=0)
+    c.ignore("layerscale_value", *_BACKBONE)
+    usual = 4 if c.type == "dinov2_with_registers" else 0
+    registers = c.count("num_register_tokens", default=usual)
     return tower(
         c, attention=attention, ffn=ffn, positions=positions, class_tokens=1, block=SCALES,
         registers=registers or None, tensors=tensors, image={"kind": "whole"},
@@ -129,9 +136,10 @@ def _dino(c: Config, ffn: Tree, attention: Tree, positions: Tree, tensors: Tree)
 
 def internvl(c: Config) -> Tree:
     """arXiv:2312.14238: BEiT's layers with norms, biases and positions by flag."""
-    c.ignore("layer_scale_init_value", "projection_dropout")
+    c.ignore("layer_scale_init_value", "projection_dropout", "drop_path_rate")
     norm = c.word("norm_type", default="layer_norm", known=("layer_norm", "rms_norm"))
-    biased = True if c.flag("attention_bias", default=False) else ["o"]
+    usual = c.type == "qianfan_ocr_vision"
+    biased = True if c.flag("attention_bias", default=usual) else ["o"]
     normed = {"qk_norm": "width"} if c.flag("use_qk_norm", default=False) else {}
     absolute = c.flag("use_absolute_position_embeddings", default=True)
     means = c.flag("use_mean_pooling", default=True)
