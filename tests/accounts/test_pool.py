@@ -84,6 +84,18 @@ def test_windows_have_a_pool_of_their_own(full: int, windows: int) -> None:
     assert fit(model, "sequences", engine="sglang") == min(pages // 7, pages * 4 // 5 // 8)
 
 
+def test_tokens_of_windows_are_divided_once() -> None:
+    # 4 GPUs hold the same 2 heads twice: 100 tokens are 50 on each, 51 of a window are 26.
+    model = mixed(10, 10)
+    alone, divided = (
+        fit(model, "sequences", engine="sglang", tp=4, dcp=dcp, max_batched_tokens=20)
+        for dcp in (1, 2)
+    )
+    pages = GIB // (16 * PAGE // 2 * (10 + Fraction(4, 5) * 10))
+    assert alone == min(pages // 7, pages * 4 // 5 // 5)
+    assert divided == min(pages // 4, pages * 4 // 5 // 3)
+
+
 def test_real_windows_in_groups() -> None:
     # arXiv:2503.19786 table 1 and its config: 52 windows of 1,024 and 10 others, 16 heads of 128.
     asked: dict[str, Any] = {"dtype": "bf16", "ctx": 32768, "kv_memory": "10", "engine": "vllm"}

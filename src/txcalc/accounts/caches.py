@@ -111,10 +111,13 @@ class Caches:
         return self._layout.dcp
 
     @property
-    def tokens(self) -> Quantity:
-        """Tokens of a sequence on one of the GPUs that divide them."""
-        ctx, dcp = self._workload.ctx, self._layout.dcp
-        return ctx if dcp.value == 1 else ceil_div(ctx, dcp)
+    def ctx(self) -> Quantity:
+        """Tokens of a sequence."""
+        return self._workload.ctx
+
+    def on_gpu(self, tokens: Quantity) -> Quantity:
+        """Those of so many tokens that one of the GPUs which divide them holds."""
+        return tokens if self.dcp.value == 1 else ceil_div(tokens, self.dcp)
 
     def at(self, ctx: Letter) -> Caches:
         """The same of sequences of another length."""
@@ -161,12 +164,9 @@ class Caches:
 
     def _kept(self, reach: Kept) -> Quantity:
         """How many tokens' worth of a growing state is kept, on one of those that divide it."""
-        ctx, dcp = self._workload.ctx, self._layout.dcp
-        if dcp.value == 1:
-            return self._engine.kept(reach, ctx)
-        if isinstance(reach, All):  # an engine's blocks are filled by the GPU's own tokens
-            return self._engine.kept(reach, ceil_div(ctx, dcp))
-        return ceil_div(self._engine.kept(reach, ctx), dcp)
+        if type(reach) is All:  # an engine's blocks are filled by the GPU's own tokens
+            return self._engine.kept(reach, self.on_gpu(self.ctx))
+        return self.on_gpu(self._engine.kept(reach, self.ctx))
 
     def _check_tokens(self, setting: Setting) -> None:
         """Refuses to divide a cache by tokens among GPUs that do not hold the same one."""

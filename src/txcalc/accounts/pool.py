@@ -133,7 +133,9 @@ def _pools(engine: Engine, caches: Caches, budget: Quantity) -> Pool:
     if not (windows and others):
         return _one_pool(engine, caches, budget)
     of_windows, of_others = (
-        product(engine.block, total((product(s.layers, s.page) for s in specs), "bytes"))
+        product(
+            engine.block, caches.dcp, total((product(s.layers, s.page) for s in specs), "bytes")
+        )
         for specs in (windows, others)
     )
     together = total((of_others, product(RATIO, of_windows)), "bytes")
@@ -167,5 +169,5 @@ def _one_pool(engine: Engine, caches: Caches, budget: Quantity) -> Pool:
 def _blocks(engine: Engine, held: Caches, spec: Spec, size: Quantity) -> Quantity:
     """Blocks of so many tokens that one request takes in each layer of a kind."""
     if spec.window is None:
-        return ceil_div(held.tokens, size)
-    return ceil_div(engine.seen(spec.window, held.tokens), size) + ONE
+        return ceil_div(held.on_gpu(held.ctx), size)
+    return ceil_div(held.on_gpu(engine.seen(spec.window, held.ctx)), size) + ONE
