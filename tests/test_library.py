@@ -273,6 +273,10 @@ def test_changes_are_those_of_set() -> None:
         (lambda: txcalc.kvcache("roberta-base"), "encoder-only"),
         (lambda: txcalc.load(None), "a model is a text, not None"),  # type: ignore[arg-type]
         (lambda: txcalc.params(1), "a model is a text, not 1"),  # type: ignore[arg-type]
+        (
+            lambda: txcalc.sweep(txcalc.load("toy"), "params.total", {}),  # type: ignore[arg-type]
+            "a name or a path is needed here, not the loaded toy",
+        ),
         (lambda: txcalc.load("gpt3", "n_layers=4"), "changes are a list"),
         (lambda: txcalc.load("gpt3", [None]), "a change is a text"),  # type: ignore[list-item]
         (lambda: txcalc.get("gpt3", None), "an address is a text"),  # type: ignore[arg-type]

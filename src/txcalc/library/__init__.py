@@ -277,6 +277,8 @@ def _loaded(model: Named) -> Model:
 
 
 def _name(model: object) -> str:
+    if isinstance(model, Model):
+        raise OptionError(f"a name or a path is needed here, not the loaded {model.name}")
     name = os.fspath(model) if isinstance(model, os.PathLike) else model
     _texts("a model", name)
     return str(name)
