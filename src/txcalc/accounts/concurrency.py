@@ -74,4 +74,4 @@ def _bars(figures: Figures) -> list[Bar]:
     return [Bar("weights", figures["weights.bytes"]), *caches]
 
 
-ACCOUNT = Account(reads=("ctx", "source", "dtype", "weights", "kv"), make=report)
+ACCOUNT = Account(reads=("ctx", "source", "dtype", "weights", "kv", "checkpoint"), make=report)

@@ -211,7 +211,7 @@ def requests(number: int) -> str:
 ACCOUNT = Account(
     reads=(
         "ctx", "requests", "device", "count", "kv_memory", "utilisation", "overhead",
-        "source", "dtype", "weights", "kv", "mtp", *LAYOUT, *ENGINE,
+        "source", "dtype", "weights", "kv", "mtp", *LAYOUT, *ENGINE, "checkpoint",
     ),
     make=report,
     layout="budget",

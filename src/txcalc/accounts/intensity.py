@@ -153,6 +153,7 @@ def _cache_moved(setting: Setting, workload: Workload) -> Quantity:
 ACCOUNT = Account(
     reads=(
         "prompt", "batch", "ctx", "scores", "logits", "source", "mla", "dtype", "weights", "kv",
+        "checkpoint",
     ),
     make=report,
 )  # fmt: skip

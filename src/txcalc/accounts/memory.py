@@ -195,7 +195,7 @@ def beyond(setting: Setting, ctx: Letter, source: Letter) -> list[str]:
 ACCOUNT = Account(
     reads=(
         "ctx", "image", "audio", "batch", "source", "dtype", "weights", "kv", "mtp", *LAYOUT,
-        *ENGINE, "step_tokens",
+        *ENGINE, "step_tokens", "checkpoint",
     ),
     make=report,
     layout="divided",

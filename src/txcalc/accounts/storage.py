@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from txcalc.accounts.mixed import Mixed
 from txcalc.accounts.tensors import is_matrix, sides
+from txcalc.accounts.typed import Typed
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import Letter, Quantity, const, product, total
 from txcalc.model.model import Model, Row
@@ -27,12 +28,13 @@ class Storage:
     A role in a format of its own is so as a whole where that is a flat number; in tiles it has its
     matrices alone, and so has a scheme.  What has no format in tiles is a flat number: the
     scheme's rest in ``--dtype``.  Multi-token-prediction modules are stored with ``mtp``.  A mix
-    of GGUF may hold layers of one kind in different formats; ``layers`` are those that count.
+    of GGUF may hold layers of one kind in different formats, as a checkpoint may, each weight of
+    which is in its own type; ``layers`` are those that count.
 
     Raises:
         OptionError: a role that the model has no weights of, modules that it does not have, or a
             model's own formats where it states none.
-        RefusedError: a mix for a model that is not like llama.
+        RefusedError: a mix for a model that is not like llama, or a checkpoint without its types.
     """
 
     def __init__(
@@ -49,12 +51,12 @@ class Storage:
             raise OptionError(f"{model.name} has no multi-token-prediction modules for --mtp")
         self._check_roles(model, question.weight_formats())
         base = self.chosen.base
-        self._mixed = Mixed(model, base, layers) if isinstance(base, Mix) else None
+        self._own = _formats_of_files(model, question, base, layers)
 
     @property
     def is_flat(self) -> bool:
         """Whether every parameter, and nothing else, is in one flat number."""
-        return self.chosen.is_flat and not self._mtp
+        return self.chosen.is_flat and not self._mtp and self._own is None
 
     def is_stored(self, row: Row) -> bool:
         """Whether a row's bytes count: modules if asked for, buffers if named, no tied weight."""
@@ -92,8 +94,8 @@ class Storage:
         named, base = self.chosen.named.get(role), self.chosen.base
         if named is not None and (named.name in NUMBERS or is_matrix(weight)):
             return (named,)
-        if self._mixed is not None:
-            return self._mixed.formats(row)
+        if self._own is not None:
+            return self._own.formats(row)
         return (base.format if isinstance(base, Scheme) and _holds(base, row, weight) else None,)
 
     def bytes(self, rows: Iterable[Row]) -> Quantity:
@@ -137,6 +139,17 @@ class Storage:
         if fmt is None:
             return product(weight.elements_of(copies), self.number)
         return product(copies, fmt.bytes(*sides(weight)))
+
+
+def _formats_of_files(
+    model: Model, question: Question, base: object, layers: range | None
+) -> Mixed | Typed | None:
+    """What states a format for each weight of each layer: a checkpoint, or the rules of a mix."""
+    if question.checkpoint is None:
+        return Mixed(model, base, layers) if isinstance(base, Mix) else None
+    if question.weights is not None:
+        raise OptionError("--weights and --checkpoint both say how the weights are stored")
+    return Typed(model, question.checkpoint, layers)
 
 
 def _role(row: Row) -> str:

@@ -133,9 +133,13 @@ def _more_gpus(model: Model, question: Question) -> list[Way]:
 
 
 def _tried(model: Model, question: Question, change: dict[str, Any]) -> Figures | None:
-    """What fits with other options; None where the model cannot have them."""
+    """What fits with other options; None where the model cannot have them.
+
+    Other weights are not those of a checkpoint.
+    """
+    beside = {"checkpoint": None} if "weights" in change else {}
     try:
-        return fitted(model, msgspec.structs.replace(question, **change))[0]
+        return fitted(model, msgspec.structs.replace(question, **change, **beside))[0]
     except TxcalcError:
         return None
 

@@ -79,6 +79,8 @@ def _modules(model: Model) -> Quantity:
 
 def in_format(model: Model, question: Question) -> str:
     """The weights' format as an assumption."""
+    if question.checkpoint is not None:
+        return f"weights in the types of {question.checkpoint.source}"
     chosen = question.weight_formats(model.stored)
     own = f" ({model.stored})" if is_own(question.weights) else ""
     named = f"weights {question.weights or question.dtype}{own}"
@@ -92,7 +94,7 @@ def conventions(model: Model, question: Question) -> list[str]:
     """What is left out, and what a flat narrow format means and a checkpoint would have."""
     lines = [TEXT_ALONE] if model.towers else []
     name = question.weight_formats(model.stored).number
-    if name in SCHEME_OF:
+    if name in SCHEME_OF and question.checkpoint is None:
         wide = f"a checkpoint leaves those wide: --weights {SCHEME_OF[name]}"
         lines.append(f"{name}: every parameter alike, tables, head and norms too; {wide}")
     return lines
@@ -100,10 +102,10 @@ def conventions(model: Model, question: Question) -> list[str]:
 
 def warnings(model: Model, question: Question) -> list[str]:
     """A warning where a checkpoint is stored otherwise than the weights are counted."""
-    if model.stored is None or question.weights is not None:
+    if model.stored is None or question.weights is not None or question.checkpoint is not None:
         return []
     counted = f"its weights are counted in {question.dtype}, not as --weights own"
     return [f"{model.name} is stored as {model.stored}: {counted}"]
 
 
-ACCOUNT = Account(reads=("dtype", "weights", "mtp"), make=report)
+ACCOUNT = Account(reads=("dtype", "weights", "mtp", "checkpoint"), make=report)

@@ -67,7 +67,13 @@ class _Cache(_Dtype, total=False):
     kv: str
 
 
-class _Held(_Weights, _Cache, total=False):
+class VerifyOptions(TypedDict, total=False):
+    """What the verdict on a checkpoint depends on."""
+
+    checkpoint: str | Checkpoint
+
+
+class _Held(_Weights, _Cache, VerifyOptions, total=False):
     mtp: bool
 
 
@@ -95,17 +101,17 @@ class KvcacheOptions(_Ctx, _Seen, _Batch, _Cache, total=False):
     """What a cache depends on."""
 
 
-class WeightsOptions(_Weights, total=False):
+class WeightsOptions(_Weights, VerifyOptions, total=False):
     """What the bytes of weights depend on."""
 
     mtp: bool
 
 
-class IntensityOptions(_Ctx, _Batch, _Prompt, _Pass, _Weights, _Cache, total=False):
+class IntensityOptions(_Ctx, _Batch, _Prompt, _Pass, _Weights, _Cache, VerifyOptions, total=False):
     """What intensities depend on."""
 
 
-class ConcurrencyOptions(_Ctx, _Weights, _Cache, total=False):
+class ConcurrencyOptions(_Ctx, _Weights, _Cache, VerifyOptions, total=False):
     """What caches against weights depend on."""
 
 
@@ -134,19 +140,12 @@ class FitOptions(_Gpus, total=False):
     overhead: Decimal
 
 
-class VerifyOptions(TypedDict, total=False):
-    """What the verdict on a checkpoint depends on."""
-
-    checkpoint: str | Checkpoint
-
-
 class Options(
     FlopsOptions,
     IntensityOptions,
     GenerationOptions,
     MemoryOptions,
     FitOptions,
-    VerifyOptions,
     total=False,
 ):
     """What any figure depends on."""

@@ -8,6 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from txcalc.workload.formats import NUMBERS, Format, Piece
+from txcalc.workload.gguf import FILE_TYPES
+
 BITS: dict[str, int] = {
     "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8,
     "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16,
@@ -48,6 +51,21 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     names_only: bool = False
     total_size: int | None = None
     notes: tuple[str, ...] = ()
+
+
+_NAMED = {"F32": "fp32", "F16": "fp16", "BF16": "bf16", "I8": "int8", "F8_E4M3": "fp8"}
+"""Types of safetensors that are known by other names as well."""
+
+
+def format_of(dtype: str) -> Format:
+    """The format in which a type of safetensors, or of GGUF, holds a tensor."""
+    if dtype not in BITS:
+        return next(fmt for fmt in FILE_TYPES.values() if fmt.name == dtype.lower())
+    if dtype in _NAMED:
+        return NUMBERS[_NAMED[dtype]]
+    size = Fraction(BITS[dtype], 8)
+    bytes_ = size.numerator if size.denominator == 1 else size
+    return Format(dtype.lower(), (Piece(bytes_),), "https://github.com/huggingface/safetensors")
 
 
 def bytes_of(dtype: str, shape: tuple[int, ...]) -> Fraction:

@@ -27,7 +27,8 @@ _SCALES = re.compile(
 """What quantisation keeps beside a weight."""
 _TOWER = re.compile(
     r"(vision|visual|image|img|audio|speech|sound|video|acoustic|projector|connector|merger|"
-    r"resampler|qformer|aligner|modal|perceiver|tower|patch)"
+    r"resampler|qformer|aligner|modal|perceiver|tower|patch|query_tokens|language_projection|"
+    r"generation_|newline|separator)"
 )
 """Words of what joins a text model to images and sound."""
 
