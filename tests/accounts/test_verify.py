@@ -307,3 +307,56 @@ def test_without_a_checkpoint_there_is_no_verdict() -> None:
     model, _ = llama()
     with pytest.raises(RefusedError, match="--checkpoint"):
         find(model, "verify.missing")
+
+
+def gptq(n_out: int, n_in: int) -> dict[str, tuple[str, list[int]]]:
+    """arXiv:2210.17323's published code: 8 codes of a column in an int32, groups of 32 inputs."""
+    return {
+        "qweight": ("I32", [n_in // 8, n_out]), "qzeros": ("I32", [n_in // 32, n_out // 8]),
+        "scales": ("F16", [n_in // 32, n_out]), "g_idx": ("I32", [n_in]),
+    }  # fmt: skip
+
+
+def awq(n_out: int, n_in: int) -> dict[str, tuple[str, list[int]]]:
+    """arXiv:2306.00978's published code: 8 codes of a row in an int32."""
+    return {
+        "qweight": ("I32", [n_in, n_out // 8]), "qzeros": ("I32", [n_in // 32, n_out // 8]),
+        "scales": ("F16", [n_in // 32, n_out]),
+    }  # fmt: skip
+
+
+def packed(n_out: int, n_in: int) -> dict[str, tuple[str, list[int]]]:
+    """compressed-tensors' pack-quantized: 8 codes of a row in an int32, and the shape."""
+    return {
+        "weight_packed": ("I32", [n_out, n_in // 8]), "weight_shape": ("I64", [2]),
+        "weight_scale": ("BF16", [n_out, n_in // 32]),
+    }  # fmt: skip
+
+
+def fp8(n_out: int, n_in: int) -> dict[str, tuple[str, list[int]]]:
+    """arXiv:2412.19437's published checkpoint, in tiles of 32 x 32."""
+    tiles = [-(-n_out // 32), -(-n_in // 32)]
+    return {"weight": ("F8_E4M3", [n_out, n_in]), "weight_scale_inv": ("F32", tiles)}
+
+
+@pytest.mark.parametrize("scheme", [gptq, awq, packed, fp8], ids=lambda scheme: scheme.__name__)
+def test_quantised_weights_are_rows(scheme: Any) -> None:
+    """Codes of 4 or 8 bits hold rows; scales, zeros and shapes stand beside them."""
+    model, header = llama()
+    tensors: dict[str, tuple[str, list[int]]] = {}
+    beside = 0
+    for name, tensor in header.items():
+        if "_proj" in name:
+            pieces = scheme(*tensor["shape"])
+            beside += len(pieces) - 1
+            tensors |= {name.replace("weight", piece): of for piece, of in pieces.items()}
+        else:
+            tensors[name] = "BF16", tensor["shape"]
+    found = matched(model, in_memory(header_of(tensors)))
+    assert not found.differences
+    assert len(found.scales) == beside
+    name = next(n for n in tensors if "layers.2.mlp.up_proj" in n)
+    [lost] = matched(model, in_memory(header_of(
+        {n: of for n, of in tensors.items() if n != name}
+    ))).differences  # fmt: skip
+    assert (lost.what, lost.layer, lost.tensor) == ("missing", 2, name)

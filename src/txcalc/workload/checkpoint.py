@@ -19,6 +19,8 @@ BITS: dict[str, int] = {
 """Bits of one element by the types of safetensors: https://github.com/huggingface/safetensors."""
 COUNTING = frozenset(("BOOL", "I16", "U16", "I32", "U32", "I64", "U64"))
 """Types of positions, masks, counts and packed codes, in which no weight is stored as it is."""
+CODES = {"I32": 8, "U32": 8, "U8": 2, "I8": 2}
+"""Codes of 4 bits in one number of the types that schemes pack them into."""
 
 
 class StoredTensor(msgspec.Struct, frozen=True):

@@ -144,9 +144,8 @@ class _Covering:
             like = 0.0 if way is None else likeness(item.concepts, _spoken(needs))
             is_free = needs[0].is_named_freely and (not like or needs[0].is_among_others)
             if way is not None and like >= self._least and (is_free or not item.is_strange):
-                complete = (len(item.tails) == 1) == is_stacked or len(item.tails) == needs[
-                    0
-                ].copies
+                found = len(item.tails)
+                complete = (found == 1) == is_stacked or found == needs[0].copies
                 rank = (like, complete, -len(needs), way == "as it is", -is_stacked)
                 yield _Choice(i, Cover(needs, way, is_stacked), rank)
 

@@ -12,9 +12,9 @@ from txcalc.accounts.matching.differences import Holding, missing, other_shape, 
 from txcalc.accounts.matching.forms import Shape
 from txcalc.accounts.matching.names import Tails, pattern
 from txcalc.accounts.matching.needs import Place
-from txcalc.accounts.matching.words import concepts, is_computed, is_strange
+from txcalc.accounts.matching.words import concepts, is_computed, is_scale, is_strange
 from txcalc.report.report import Difference
-from txcalc.workload.checkpoint import StoredTensor
+from txcalc.workload.checkpoint import CODES, StoredTensor
 
 _ALIKE = 0.5
 """The least likeness by which a tensor of another shape is taken for a row's."""
@@ -63,6 +63,7 @@ class _Kind:
         self, place: Place, layers: Mapping[int, Tails], prefix: str, *, one_type: bool
     ) -> None:
         self._place, self._prefix, self._one_type = place, prefix, one_type
+        self._has_no_scales = not any("scale" in need.concepts for need in place.needs)
         self._names = [tail for tails in layers.values() for tail in tails]
         self._layers = {i: layers[i] for i in place.layers if i in layers}
         self._tails: dict[str, dict[int, StoredTensor]] = {}
@@ -73,14 +74,15 @@ class _Kind:
 
     def compared(self) -> OfKind:
         covered = self._covered()
+        packed = self._packed(covered)
         again = self._of_other_shape(covered)
         holdings: list[Holding] = []
         differences: list[Difference] = []
         is_settled = len(self._layers) >= _ENOUGH or not any(
             map(_is_upright, covered.covers.values())
         )
-        for tail, held in covered.covers.items():
-            if held.is_turned and not is_settled:
+        for tail, held in (covered.covers | packed).items():
+            if held.is_turned and not is_settled and tail not in packed:
                 for i, tensor in self._tails[tail].items():
                     differences.append(other_shape(tensor, held.needs, i, held.shape(None)))
                 continue
@@ -95,7 +97,7 @@ class _Kind:
                 differences.append(other_shape(tensor, held.needs, i, shape))
         for need in again.needs:
             differences += [missing("", (need,), i, need.shape) for i in self._place.layers]
-        taken = covered.covers.keys() | again.covers.keys()
+        taken = covered.covers.keys() | packed.keys() | again.covers.keys()
         others = [
             (tensor, i)
             for tail, held in self._tails.items()
@@ -110,9 +112,13 @@ class _Kind:
         common = [
             tail
             for tail, held in self._tails.items()
-            if len(held) >= half and not is_computed(tail)
+            if len(held) >= half and not is_computed(tail) and not self._is_scale(tail)
         ]
         return cover(self._items(common), self._place.needs)
+
+    def _is_scale(self, tail: str) -> bool:
+        """Whether a tensor stands beside a quantised one, in a kind that has no scales itself."""
+        return self._has_no_scales and is_scale(tail)
 
     def _items(self, tails: Sequence[str]) -> list[Item]:
         """The tensors as items; in one layer alone, a strange name is not taken for a row's."""
@@ -123,6 +129,29 @@ class _Kind:
             msgspec.structs.replace(item, is_strange=is_strange(item.tails[0], self._names))
             for item in items
         ]
+
+    def _packed(self, covered: Covered) -> dict[str, Cover]:
+        """Rows whose codes stand several in one number, along the first or the last side."""
+        held: dict[str, Cover] = {}
+        for side in (0, -1):
+            items = [self._unpacked(item, side) for item in covered.items]
+            again = cover([item for item in items if item is not None], covered.needs)
+            held |= again.covers
+            covered.needs = again.needs
+            covered.items = [
+                item for item in covered.items if not again.covers.keys() & set(item.tails)
+            ]
+        return held
+
+    def _unpacked(self, item: Item, side: int) -> Item | None:
+        """Tensors of packed codes in the shape that they have one by one."""
+        dtypes = {tensor.dtype for tail in item.tails for tensor in self._tails[tail].values()}
+        codes = CODES.get(dtypes.pop()) if len(dtypes) == 1 else None
+        if codes is None or not item.shape:
+            return None
+        shape = list(item.shape)
+        shape[side] *= codes
+        return msgspec.structs.replace(item, shape=tuple(shape))
 
     def _of_other_shape(self, covered: Covered) -> Covered:
         """Tensors that are called as a row that has none, but are of another shape."""

@@ -9,7 +9,8 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from txcalc.accounts.matching.differences import Holding
-from txcalc.accounts.matching.words import concepts, is_computed, is_strange
+from txcalc.accounts.matching.names import pattern
+from txcalc.accounts.matching.words import concepts, is_computed, is_scale, is_strange
 from txcalc.model.model import Model
 from txcalc.workload.checkpoint import COUNTING, StoredTensor
 
@@ -18,13 +19,6 @@ Placed = tuple[StoredTensor, int | None]
 
 _TABLES = re.compile(r"(^|[._])(shared|encoder|decoder)[._]")
 """Where a table stands that encoder and decoder share."""
-_SCALES = re.compile(
-    r"[._](scales?|scale_inv|zeros|qzeros|g_idx|absmax|(nested_)?quant_(map|state)[\w.]*|"
-    r"nested_absmax|scb|weight_(scale(_inv|_2)?|shape|zero_point|format)|"
-    r"(input|output|k|v)_scale)$",
-    re.IGNORECASE,
-)
-"""What quantisation keeps beside a weight."""
 _TOWER = re.compile(
     r"(vision|visual|image|img|audio|speech|sound|video|acoustic|projector|connector|merger|"
     r"resampler|qformer|aligner|modal|perceiver|tower|patch|query_tokens|language_projection|"
@@ -51,11 +45,11 @@ def classified(model: Model, others: Iterable[Placed], held: Iterable[Holding]) 
     """Each tensor without a row."""
     held, others = list(held), list(others)
     left, ties = Leftover(), Ties(model, held)
-    modules = {module(each.tensor.name) for each in held}
+    scales = _scales(held, (tensor.name for tensor, _ in others))
     names = [each.tensor.name for each in held] + [tensor.name for tensor, _ in others]
     foreign = Foreign(model, held, (tensor for tensor, _ in others))
     for tensor, layer in others:
-        if _SCALES.search(tensor.name) and within(tensor.name, modules):
+        if pattern(tensor.name) in scales:
             left.scales.append(tensor)
         elif layer is None and foreign.has(tensor):
             left.uncovered.append(tensor)
@@ -71,6 +65,12 @@ def classified(model: Model, others: Iterable[Placed], held: Iterable[Holding]) 
 def module(name: str) -> str:
     """What stands before the last word of a name."""
     return name.rpartition(".")[0]
+
+
+def _scales(held: Iterable[Holding], others: Iterable[str]) -> set[str]:
+    """The patterns of what stands beside a weight that is held, in one layer or in more."""
+    modules = {module(each.tensor.name) for each in held}
+    return {pattern(name) for name in others if is_scale(name) and within(name, modules)}
 
 
 def within(name: str, modules: Container[str]) -> bool:
@@ -95,12 +95,15 @@ class Foreign:
     ) -> None:
         is_whole = model.towers and model.left_out is None
         self._is_text = model.scope == "text" and not is_whole
-        self._own = {start for each in held for start in starts(each.tensor.name)}
-        self._sizes = Counter(self._top(tensor.name) for tensor in others)
+        self._own: set[str] = set()
+        self._sizes: Counter[str] = Counter()
+        if self._is_text:
+            self._own = {start for each in held for start in starts(each.tensor.name)}
+            self._sizes = Counter(self._top(tensor.name) for tensor in others)
 
     def has(self, tensor: StoredTensor) -> bool:
         """Whether a tensor stands there: by its words, or among several that no row is among."""
-        if "mtp" in concepts(tensor.name):
+        if is_of_module(tensor.name):
             return True
         if not self._is_text:
             return False
@@ -114,6 +117,11 @@ class Foreign:
 def is_of_tower(name: str) -> bool:
     """Whether a name has a word of towers in it."""
     return _TOWER.search(name.lower()) is not None
+
+
+def is_of_module(name: str) -> bool:
+    """Whether a name is that of a module for further tokens."""
+    return ("mtp" in name or "nextn" in name) and "mtp" in concepts(name)
 
 
 def starts(name: str) -> list[str]:

@@ -8,11 +8,11 @@ import msgspec
 
 from txcalc.accounts.matching.cover import Item, cover, items_of
 from txcalc.accounts.matching.differences import Holding, missing, other_shape
-from txcalc.accounts.matching.leftover import Placed, is_of_tower
+from txcalc.accounts.matching.leftover import Placed, is_of_module, is_of_tower
 from txcalc.accounts.matching.names import pattern
 from txcalc.accounts.matching.needs import Need, beside, is_beside_text, modules
 from txcalc.accounts.matching.stacks import Assigned
-from txcalc.accounts.matching.words import concepts, is_computed, is_strange
+from txcalc.accounts.matching.words import concepts, is_computed, is_scale, is_strange
 from txcalc.model.model import Model
 from txcalc.report.report import Difference
 
@@ -37,11 +37,12 @@ def modules_in(model: Model, others: Others) -> Found:
     names = [
         name
         for name, (_, layer) in others.items()
-        if (layer is not None and layer >= n_layers) or "mtp" in concepts(name)
+        if (layer is not None and layer >= n_layers) or is_of_module(name)
     ]
     if not names:
         return Found([], [])
-    covered = cover(_items(names, others), modules(model))
+    needs = modules(model)
+    covered = cover(_items(names, others, needs), needs)
     held = [Holding(others.pop(name)[0], each) for name, each in covered.covers.items()]
     return Found(held, [missing("", (need,), None, need.shape) for need in covered.needs])
 
@@ -81,7 +82,7 @@ class _Outside:
 
     def _take(self, names: Iterable[str], needs: Sequence[Need]) -> list[Need]:
         """Gives rows the tensors that hold them; those without one are left."""
-        covered = cover(self._items(names), needs)
+        covered = cover(self._items(names, needs), needs)
         for name, held in covered.covers.items():
             tensor, layer = self._others.pop(name)
             if held.is_turned and held.needs[0].row.component in ("embedding", "head"):
@@ -94,7 +95,7 @@ class _Outside:
     def _of_other_shape(self, names: Iterable[str], needs: Sequence[Need]) -> None:
         """Tensors that are called as a row that has none, but are of another shape."""
         there = [name for name in names if name in self._others]
-        unshaped = [msgspec.structs.replace(item, shape=None) for item in self._items(there)]
+        unshaped = [msgspec.structs.replace(item, shape=None) for item in self._items(there, needs)]
         again = cover(unshaped, needs, least=_ALIKE)
         for name, held in again.covers.items():
             tensor, layer = self._others.pop(name)
@@ -102,18 +103,20 @@ class _Outside:
             self._found.differences.append(wrong)
         self._found.differences += [missing("", (need,), None, need.shape) for need in again.needs]
 
-    def _items(self, names: Iterable[str]) -> list[Item]:
+    def _items(self, names: Iterable[str], needs: Sequence[Need]) -> list[Item]:
         return [
             msgspec.structs.replace(item, is_strange=is_strange(item.pattern, self._names))
-            for item in _items(names, self._others)
+            for item in _items(names, self._others, needs)
         ]
 
 
-def _items(names: Iterable[str], others: Others) -> list[Item]:
+def _items(names: Iterable[str], others: Others, needs: Sequence[Need]) -> list[Item]:
+    """Tensors that may be rows': scales of quantisation where a row is such itself."""
+    has_scales = any("scale" in need.concepts for need in needs)
     return items_of(
         (name, pattern(name), others[name][0].shape, concepts(name))
         for name in names
-        if not is_computed(name)
+        if not is_computed(name) and (has_scales or not is_scale(name))
     )
 
 

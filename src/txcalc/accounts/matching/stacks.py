@@ -16,6 +16,8 @@ _LOOKED_AT = 3
 """Layers of a kind that are compared."""
 _LEAST = 0.75
 """A likeness below which numbered tensors are no stack's."""
+_LEAST_ALIKE = 0.1
+"""The least share of rows that have a tensor of their size; of quantised ones only norms do."""
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -116,7 +118,7 @@ def _score(
     alike = [_alike(place, layers[i]) for place, i in _some(of_stack, layers)]
     exact = 2 * _exact(of_stack, layers) / len(expected)
     like = sum(alike) / len(alike) if alike else 0.0
-    return (together + like + exact if like > 0.25 or exact else 0.0) + _hint(stack, prefix)
+    return (together + like + exact if like > _LEAST_ALIKE or exact else 0.0) + _hint(stack, prefix)
 
 
 def _some(of_stack: Sequence[Place], layers: Mapping[int, Tails]) -> Iterator[tuple[Place, int]]:

@@ -126,6 +126,20 @@ _COMPUTED = re.compile(
 """Tensors that are computed, not learned."""
 
 
+_SCALES = re.compile(
+    r"[._](scales?|scale_inv|zeros|qzeros|g_idx|absmax|(nested_)?quant_(map|state)[\w.]*|"
+    r"nested_absmax|scb|weight_(scale(_inv|_2)?|shape|zero_point|format)|"
+    r"(input|output|k|v)_scale)$",
+    re.IGNORECASE,
+)
+"""What quantisation keeps beside a weight."""
+
+
+def is_scale(name: str) -> bool:
+    """Whether a name is that of what quantisation keeps beside a weight."""
+    return _SCALES.search(name) is not None
+
+
 def is_computed(name: str) -> bool:
     """Whether a name is that of what is computed, as positions and frequencies are."""
     return _COMPUTED.search(name) is not None
