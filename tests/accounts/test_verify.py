@@ -303,6 +303,36 @@ def test_one_expert_less_is_found() -> None:
     assert (lost.what, lost.layer, lost.tensor) == ("missing", 2, name)
 
 
+@pytest.mark.parametrize("is_names_only", [False, True])
+def test_the_masks_of_gpt2_are_buffers(is_names_only: bool) -> None:
+    """As its published file names them: h.N.attn.bias, a square of the context, and no weight."""
+    d, n_layers, context = 64, 3, 64
+    shapes = {"wte.weight": [50, d], "wpe.weight": [context, d]}
+    for i in range(n_layers):
+        for name, shape in {
+            "attn.bias": [1, 1, context, context], "attn.c_attn.weight": [d, 3 * d],
+            "attn.c_attn.bias": [3 * d], "attn.c_proj.weight": [d, d], "attn.c_proj.bias": [d],
+            "ln_1.weight": [d], "ln_1.bias": [d], "ln_2.weight": [d], "ln_2.bias": [d],
+            "mlp.c_fc.weight": [d, 4 * d], "mlp.c_fc.bias": [4 * d],
+            "mlp.c_proj.weight": [4 * d, d], "mlp.c_proj.bias": [d],
+        }.items():  # fmt: skip
+            shapes[f"h.{i}.{name}"] = shape
+    shapes |= {"ln_f.weight": [d], "ln_f.bias": [d]}
+    model = described({
+        "model_type": "gpt2", "n_embd": d, "n_layer": n_layers, "n_head": 4,
+        "n_positions": context, "vocab_size": 50,
+    })  # fmt: skip
+    checkpoint = in_memory(header_of({n: ("F32", shape) for n, shape in shapes.items()}))
+    if is_names_only:
+        tensors = tuple(map(StoredTensor, shapes))
+        checkpoint = Checkpoint(
+            source="index", kind="safetensors", names_only=True, tensors=tensors
+        )
+    found = matched(model, checkpoint)
+    assert not found.differences
+    assert [t.name for t in found.buffers] == [f"h.{i}.attn.bias" for i in range(n_layers)]
+
+
 def test_without_a_checkpoint_there_is_no_verdict() -> None:
     model, _ = llama()
     with pytest.raises(RefusedError, match="--checkpoint"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,24 @@ D, F, KV, VOCAB = 64, 128, 32, 256
 Q8 = GGMLQuantizationType.Q8_0
 
 
+LAYER: dict[str, tuple[int, ...]] = {
+    "attn_norm.weight": (D,), "attn_q.weight": (D, D), "attn_k.weight": (KV, D),
+    "attn_v.weight": (KV, D), "attn_output.weight": (D, D), "ffn_norm.weight": (D,),
+    "ffn_gate.weight": (F, D), "ffn_up.weight": (F, D), "ffn_down.weight": (D, F),
+}  # fmt: skip
+"""The tensors of a layer of llama, as llama.cpp names them."""
+
+
 def small(
-    path: Path, layers: int = 1, *, arch: str = "llama", head: bool = False, **keys: Any
+    path: Path,
+    layers: int = 1,
+    *,
+    arch: str = "llama",
+    head: bool = False,
+    layer: Mapping[str, tuple[int, ...]] = LAYER,
+    **keys: Any,
 ) -> Path:
-    """A llama of 4 heads and 2 KV heads; matrices in q8_0, vectors in f32."""
+    """A model of 4 heads and 2 KV heads; matrices of whole blocks in q8_0, the rest in f32."""
     writer = GGUFWriter(path, arch)
     writer.add_block_count(layers)
     writer.add_context_length(64)
@@ -37,22 +52,16 @@ def small(
     writer.add_token_list([f"<{i}>" for i in range(VOCAB)])
     for key, value in keys.items():
         writer.add_uint32(f"{arch}.{key}", value)
-    shapes: dict[str, tuple[int, ...]] = {"token_embd": (VOCAB, D), "output_norm": (D,)}
+    shapes = {"token_embd.weight": (VOCAB, D), "output_norm.weight": (D,)}
     if head:
-        shapes["output"] = (VOCAB, D)
-    for i in range(layers):
-        for name, shape in {
-            "attn_norm": (D,), "attn_q": (D, D), "attn_k": (KV, D), "attn_v": (KV, D),
-            "attn_output": (D, D), "ffn_norm": (D,), "ffn_gate": (F, D), "ffn_up": (F, D),
-            "ffn_down": (D, F),
-        }.items():  # fmt: skip
-            shapes[f"blk.{i}.{name}"] = shape
+        shapes["output.weight"] = (VOCAB, D)
+    shapes |= {f"blk.{i}.{name}": shape for i in range(layers) for name, shape in layer.items()}
     for name, shape in shapes.items():
-        if len(shape) == 1:
-            writer.add_tensor(f"{name}.weight", np.zeros(shape, np.float32))
+        if len(shape) == 1 or shape[-1] % 32:
+            writer.add_tensor(name, np.zeros(shape, np.float32))
         else:
             bytes_ = (*shape[:-1], shape[-1] // 32 * 34)
-            writer.add_tensor(f"{name}.weight", np.zeros(bytes_, np.uint8), raw_dtype=Q8)
+            writer.add_tensor(name, np.zeros(bytes_, np.uint8), raw_dtype=Q8)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -173,6 +182,55 @@ def test_the_description_is_that_of_its_keys(head: bool, tmp_path: Path) -> None
     model = load(str(path))
     assert model.head is not None
     assert model.head.tied is not head
+    assert run("verify", path).code == 0
+
+
+def without(*starts: str) -> dict[str, tuple[int, ...]]:
+    return {name: shape for name, shape in LAYER.items() if not name.startswith(starts)}
+
+
+BIASES: dict[str, tuple[int, ...]] = {
+    "attn_q.bias": (D,),
+    "attn_k.bias": (KV,),
+    "attn_v.bias": (KV,),
+}
+HEAD_NORMS: dict[str, tuple[int, ...]] = {"attn_q_norm.weight": (16,), "attn_k_norm.weight": (16,)}
+EXPERTS: dict[str, tuple[int, ...]] = {
+    "ffn_gate_inp.weight": (8, D), "ffn_gate_exps.weight": (8, 32, D),
+    "ffn_up_exps.weight": (8, 32, D), "ffn_down_exps.weight": (8, D, 32),
+}  # fmt: skip
+ROUTED = {"expert_count": 8, "expert_used_count": 2, "expert_feed_forward_length": 32}
+ARCHITECTURES: dict[str, tuple[dict[str, int], dict[str, tuple[int, ...]]]] = {
+    "qwen2": ({}, {**LAYER, **BIASES}),
+    "qwen3": ({"attention.key_length": 16}, {**LAYER, **HEAD_NORMS}),
+    "qwen3moe": (ROUTED, {**without("ffn_gate", "ffn_up", "ffn_down"), **HEAD_NORMS, **EXPERTS}),
+    "qwen2moe": (
+        ROUTED | {"expert_shared_feed_forward_length": 64},
+        {**without("ffn_gate", "ffn_up", "ffn_down"), **BIASES, **EXPERTS,
+         "ffn_gate_inp_shexp.weight": (D,), "ffn_gate_shexp.weight": (64, D),
+         "ffn_up_shexp.weight": (64, D), "ffn_down_shexp.weight": (D, 64)},
+    ),
+    "phi3": ({}, {**without("attn_q", "attn_k", "attn_v", "ffn_gate", "ffn_up"),
+                  "attn_qkv.weight": (D + 2 * KV, D), "ffn_up.weight": (2 * F, D)}),
+    "gemma": (
+        {"attention.key_length": 32},
+        {**LAYER, "attn_q.weight": (2 * D, D), "attn_k.weight": (2 * KV, D),
+         "attn_v.weight": (2 * KV, D), "attn_output.weight": (D, 2 * D)},
+    ),
+    "olmo2": ({}, {**without("attn_norm", "ffn_norm"), "attn_q_norm.weight": (D,),
+                   "attn_k_norm.weight": (KV,), "post_attention_norm.weight": (D,),
+                   "post_ffw_norm.weight": (D,)}),
+}  # fmt: skip
+"""Keys and tensors of a layer, as llama.cpp's converters write them."""
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_file_holds_the_model_that_its_keys_describe(arch: str, tmp_path: Path) -> None:
+    """The description's parameters are the elements of the file, and each tensor is a row's."""
+    keys, layer = ARCHITECTURES[arch]
+    path = small(tmp_path / "m.gguf", 2, arch=arch, layer=layer, **keys)
+    elements = sum(int(t.n_elements) for t in GGUFReader(path).tensors)
+    assert answer("get", path, "params.total") == f"{elements}\n"
     assert run("verify", path).code == 0
 
 

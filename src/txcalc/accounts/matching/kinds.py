@@ -10,7 +10,7 @@ import msgspec
 from txcalc.accounts.matching.cover import Cover, Covered, Item, cover, items_of
 from txcalc.accounts.matching.differences import Holding, missing, other_shape, other_type
 from txcalc.accounts.matching.forms import Shape
-from txcalc.accounts.matching.names import Tails, pattern
+from txcalc.accounts.matching.names import Tails, masks_in, pattern
 from txcalc.accounts.matching.needs import Place
 from txcalc.accounts.matching.words import concepts, is_computed, is_scale, is_strange
 from txcalc.report.report import Difference
@@ -109,10 +109,12 @@ class _Kind:
     def _covered(self) -> Covered:
         """The tensors that most layers have, with the rows that they hold."""
         half = len(self._layers) / 2
+        masks = {tail for tail in masks_in(self._tails) if self._usual[tail] is None}
         common = [
             tail
             for tail, held in self._tails.items()
             if len(held) >= half and not is_computed(tail) and not self._is_scale(tail)
+            if tail not in masks
         ]
         return cover(self._items(common), self._place.needs)
 

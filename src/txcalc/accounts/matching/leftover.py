@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from txcalc.accounts.matching.differences import Holding
-from txcalc.accounts.matching.names import pattern
+from txcalc.accounts.matching.names import masks_in, pattern
 from txcalc.accounts.matching.words import concepts, is_computed, is_scale, is_strange
 from txcalc.model.model import Model
 from txcalc.workload.checkpoint import COUNTING, StoredTensor
@@ -47,13 +47,14 @@ def classified(model: Model, others: Iterable[Placed], held: Iterable[Holding]) 
     left, ties = Leftover(), Ties(model, held)
     scales = _scales(held, (tensor.name for tensor, _ in others))
     names = [each.tensor.name for each in held] + [tensor.name for tensor, _ in others]
+    masks = masks_in(set(names)) if any(tensor.shape is None for tensor, _ in others) else set()
     foreign = Foreign(model, held, (tensor for tensor, _ in others))
     for tensor, layer in others:
         if pattern(tensor.name) in scales:
             left.scales.append(tensor)
         elif layer is None and foreign.has(tensor):
             left.uncovered.append(tensor)
-        elif is_buffer(tensor):
+        elif is_buffer(tensor) or (tensor.shape is None and tensor.name in masks):
             left.buffers.append(tensor)
         elif layer is None and not is_strange(tensor.name, names) and ties.takes(tensor):
             left.tied.append(tensor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from txcalc.workload.checkpoint import StoredTensor
 
@@ -32,6 +32,13 @@ def by_layer(tensors: Iterable[StoredTensor]) -> tuple[Stacked, Tails]:
 def pattern(tail: str) -> str:
     """A name with a star for each number."""
     return _INNER.sub("*", tail)
+
+
+def masks_in(names: Collection[str]) -> set[str]:
+    """Biases of modules that hold no weight but further modules: masks, as GPT-2's attn.bias."""
+    lone = {n for n in names if n.endswith(".bias") and f"{n[:-5]}.weight" not in names}
+    around = {start for name in names for start in (parent(parent(name)),)}
+    return {name for name in lone if parent(name) in around}
 
 
 def parent(prefix: str) -> str:
