@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import pytest
 
-import txcalc
 from tests.support.oracle import model_of, rows
 from tests.support.running import find, named, run
 from txcalc.accounts import registry
@@ -179,20 +178,3 @@ def test_the_commands() -> None:
     code, _, err = run("image", "gpt2-small", "--image", "480x640")
     assert code == 2
     assert "no tower reads image" in err
-
-
-def test_sweeps_over_the_text_keep_the_images() -> None:
-    points = txcalc.sweep(QWEN, "kvcache.sequence", {"ctx": [100, 200]}, image="448x448")
-    assert [point["kvcache.sequence"] for point in points] == [
-        find(named(QWEN), "kvcache.sequence", ctx=ctx + 256) for ctx in (100, 200)
-    ]
-
-
-def test_a_model_of_towers_alone_has_no_text_figures() -> None:
-    row = next(row for row in ROWS if row["name"] == "dinov2-base")
-    model = model_of(row)
-    assert find(model, "params.active") == find(model, "params.whole")
-    assert find(model, "weights.bytes") == 2 * find(model, "params.whole")
-    for address in ("kvcache.token", "memory.gpu.total", "intensity.prefill"):
-        with pytest.raises(RefusedError, match="no text model"):
-            find(model, address)

@@ -152,8 +152,7 @@ def _figures(model: Model, active: Mapping[str, Quantity]) -> Figures:
     figures.setdefault("params.embedding.positions", ZERO_PARAMETERS)
     for kind in model.layers:
         figures |= _by_kind(kind, figures)
-    if model.stacks:
-        figures[ACTIVE] = over_all(model, active, stored, UNIT)
+    figures[ACTIVE] = over_all(model, active, stored, UNIT)
     buffered = sums(((row, _buffered(row)) for row in model.text_rows), UNIT)
     figures["params.buffers"] = over_all(model, buffered, stored, UNIT)
     figures["params.mtp"] = _mtp(model, figures)

@@ -52,8 +52,8 @@ class Setting:
         given, beside = self.question.ctx, [sight.prompt for sight in self.sights.values()]
         if given is None or not beside:
             return self._length("ctx", given)
-        whole = total((positive("ctx", given), *beside), "")
-        return defined("length", whole, about="context with images and sound")
+        text = Letter(positive("ctx", given).value, "text", about="tokens of the text")
+        return defined("ctx", total((text, *beside), ""), about=MEANINGS["ctx"])
 
     @cached_property
     def prompt(self) -> Letter:
@@ -146,8 +146,7 @@ class Setting:
         for name, sight in self.sights.items():
             is_image = sight.tower.reads == "image"
             what = f"image {question.image}" if is_image else f"audio {question.audio} s"
-            tokens = sight.prompt.value
-            lines.append(f"{what}: {tokens:,} token{'s' * (tokens != 1)} of tower {name}")
+            lines.append(f"{what}: {sight.prompt.value:,} tokens of tower {name}")
         return lines
 
     def refuse_without_text(self) -> None:
@@ -194,7 +193,6 @@ class Setting:
         Raises:
             RefusedError: naming the ``figure`` asked for.
         """
-        self.refuse_without_text()
         if not self.model.has_decoder:
             raise RefusedError(f"{self.model.name}: no {figure}: {ENCODER_ONLY}")
 
@@ -222,7 +220,6 @@ class Setting:
     def _length(self, name: str, value: int | None) -> Letter:
         if value is not None:
             return positive(name, value)
-        self.refuse_without_text()
         if self.model.context is None:
             raise RefusedError(f"{self.model.name} states no context of its own: give --{name}")
         return defined(name, self.model.context, about=MEANINGS[name])

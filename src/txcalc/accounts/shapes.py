@@ -25,9 +25,7 @@ Point = tuple[str, Shape, str]
 
 def report(model: Model, question: Question) -> Report:
     """Every point of every kind of block, ``tokens`` of them in ``batch`` sequences."""
-    setting = Setting(model, question)
-    setting.refuse_without_text()
-    setting.refuse_partial()
+    Setting(model, question).refuse_partial()
     batch = Letter(positive("batch", question.batch).value, "B")
     tokens = Letter(positive("tokens", question.tokens).value, "T")
     points = {

@@ -10,8 +10,7 @@ from txcalc.report.report import Figures, Report
 from txcalc.workload.question import Question
 
 _BRIEF = (
-    "params.total", "params.whole", "params.active", "params.embedding", "params.blocks",
-    "params.head",
+    "params.total", "params.active", "params.embedding", "params.blocks", "params.head",
     "flops.blocks", "flops.head", "flops.total",
     "kvcache.token", "kvcache.sequence",
     "intensity.prefill", "intensity.decode",
@@ -40,19 +39,12 @@ def report(model: Model, question: Question) -> Report:
     return Report(
         title="in brief",
         figures=figures,
-        shown=[address for address in _BRIEF if address in figures and _is_told(address, model)],
+        shown=[address for address in _BRIEF if address in figures],
         labels={address: address for address in _BRIEF},
         assumptions=list(assumptions),
         conventions=["1 multiply-add = 2 FLOPs; each account's own command lists its conventions"],
         warnings=list(warnings),
     )
-
-
-def _is_told(address: str, model: Model) -> bool:
-    """Whether a figure says something: of towers alone the total, of text alone no whole."""
-    if not model.stacks:
-        return address in ("params.total", "weights.bytes")
-    return address != "params.whole" or bool(model.towers)
 
 
 ACCOUNT = Account(reads=READS, make=report)

@@ -38,11 +38,14 @@ def attend(
     return _attended(site, name, q, k, v, mask, groups, bias, sinks, scale)
 
 
-def attend_source(site: Site, name: str, q: Array, k: Array, v: Array) -> Array:
+def attend_source(
+    site: Site, name: str, q: Array, k: Array, v: Array, *, sinks: Array | None = None
+) -> Array:
     """The same with the encoder's keys, all of which every query attends to."""
     every: Ids = np.arange(k.shape[1])
     mask = np.ones((q.shape[1], k.shape[1]), dtype=bool)
-    return _attended(site, name, q, k, v, mask, iter([(np.arange(q.shape[1]), every)]))
+    groups = iter([(np.arange(q.shape[1]), every)])
+    return _attended(site, name, q, k, v, mask, groups, sinks=sinks)
 
 
 def _attended(

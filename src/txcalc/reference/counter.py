@@ -17,6 +17,7 @@ Ids = NDArray[np.int64]
 class Counter:
     """Multiply-adds and uses of rows by address, read from the arrays that are multiplied.
 
+    ``buffers`` are those used that are no parameters.
     ``shapes`` are those of all products, ``written`` elements that tokens add to a cache.
     """
 
@@ -24,6 +25,7 @@ class Counter:
         self.products: dict[str, int] = defaultdict(int)
         self.shapes: dict[str, list[tuple[int, ...]]] = {}
         self.used: set[str] = set()
+        self.buffers: set[str] = set()
         self.written = 0
 
     def einsum(self, address: str, equation: str, a: Array, b: Array) -> Array:

@@ -58,7 +58,6 @@ class Equalities:
 
     def every(self) -> Iterator[Equality]:
         """All that can be asked of the model."""
-        yield from self.stored()
         yield from self.prefill()
         if self._model.has_decoder:
             yield from self.decode()
@@ -66,18 +65,21 @@ class Equalities:
             yield from self.generation()
         yield from reached(self._model)
 
-    def stored(self) -> Iterator[Equality]:
-        """Elements of all tensors."""
-        parameters, buffers = self._network.weights.stored(self._model)
+    def stored(self, counter: Counter) -> Iterator[Equality]:
+        """Elements of all tensors, each of which a pass uses; one that it does not is named."""
+        parameters, buffers = self._network.weights.stored(self._model, counter.buffers)
         figures = self._figures("params")
         for address, run in (("params.total", parameters), ("params.buffers", buffers)):
             yield _compared("stored", address, run, figures)
+        rows = {row.address for row in self._model.text_rows if _is_run(row)}
+        for address in sorted(rows - counter.used):
+            yield Equality(about="stored", address=f"{address} is used", run=0, accounted=1)
 
     def prefill(self) -> Iterator[Equality]:
-        """FLOPs of a pass by row, with each choice of pairs; every stored row is used."""
+        """What is stored, and FLOPs of a pass by row with each choice of pairs."""
         counter = Counter()
         visible = self._prefilled(counter, How())
-        yield from self._used(counter)
+        yield from self.stored(counter)
         yield from self._rows("prefill, causal", counter, phase="prefill", scores="causal")
         for scores in _MASKED:
             counter, about = Counter(), f"prefill, {scores}"
@@ -99,7 +101,8 @@ class Equalities:
             last = self._ids[:, self._lengths.ctx - 1 : self._lengths.ctx]
             output = self._network.run(last, cache=cache, how=How(mla=mla), counter=counter)
             about = f"decode, {mla}" if self._has_latents else "decode"
-            yield from self._rows(about, counter, phase="decode", scores="causal", mla=mla)
+            stated = None if mla == "absorbed" else mla  # which a step takes where none is chosen
+            yield from self._rows(about, counter, phase="decode", scores="causal", mla=stated)
             yield _alike(about, "output as of the full pass", output, whole[:, -1:])
 
     def cache(self) -> Iterator[Equality]:
@@ -163,12 +166,6 @@ class Equalities:
             yield Equality(about=about, address=address, run=FLOPS * products, accounted=0)
         yield _compared(about, "flops.total", total, figures)
 
-    def _used(self, counter: Counter) -> Iterator[Equality]:
-        """Stored rows that a pass has used; each that it has not is named."""
-        stored = {row.address for row in self._model.text_rows if _is_run(row)}
-        for address in sorted(stored - counter.used):
-            yield Equality(about="stored", address=f"{address} is used", run=0, accounted=1)
-
     def _prefilled(self, counter: Counter, how: How) -> Array:
         ids = self._ids[:, : self._lengths.ctx]
         return self._network.run(ids, source=self._source, how=how, counter=counter)
@@ -218,8 +215,8 @@ def _is_product(row: Row) -> bool:
 
 
 def _is_run(row: Row) -> bool:
-    """Whether a pass has to use a stored row."""
-    if not isinstance(row.declared, Weight) or row.component == "mtp":
+    """Whether a pass has to use a row's own tensor: one that is tied has none."""
+    if not isinstance(row.declared, Weight) or row.component == "mtp" or row.declared.tied:
         return False
     is_there = row.layers is None or row.layers.count.value > 0
     return is_there and row.declared.stream != "none"

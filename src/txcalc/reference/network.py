@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from txcalc.errors import RefusedError
@@ -85,7 +86,9 @@ class _Pass:
     def stack(self, name: StackName, ids: Ids, memory: Array | None = None) -> Array:
         """The stream behind a stack's last layer and its norm: (batch, tokens, d_model)."""
         stack, first = self._model.stacks[name], self._first if name == "decoder" else 0
-        places = self._places(name, first, ids.shape[1])
+        places, how = self._places(name, first, ids.shape[1]), self._how
+        if name == "encoder":  # which keeps no latents, and so expands them
+            how = msgspec.structs.replace(how, mla="expanded")
         x = self._free("own", name, self._embedded(name, ids, places), ids, places)
         if name == "encoder":
             x = self._free("source", name, x, ids, places)
@@ -97,7 +100,7 @@ class _Pass:
                 state = self._cache.layer(position, loop) if name == "decoder" else State()
                 site = Site(
                     component=f"block.{kind}", tensors=self._weights.layers[name, position],
-                    counter=self._counter, how=self._how, places=places, state=state,
+                    counter=self._counter, how=how, places=places, state=state,
                     source=memory, shared=shared,
                 )  # fmt: skip
                 x = run_block(kinds[position], x, ids, site)
@@ -118,13 +121,14 @@ class _Pass:
         if head.transform is not None:
             x = np.tanh(site.linear("transform", x, width, bias=head.transform_bias))
             x = site.norm("transform_norm", x, head.transform)
+        if x.shape[-1] != number(width):
+            refuse("head", "no transform from the stream to the channels that it reads")
         rows = head.n_outputs or self._vocab
         if not head.tied:
             return site.linear("output", x, rows, bias=head.bias)
         vocab = self._model.stacks[self._main].vocab
         tables = self._site("embedding", site.places, vocab is not None)
         table = tables.weight("tokens", vocab or self._vocab, width)
-        self._counter.used.add("head.output")
         logits = self._counter.linear("head.output", x, table[: number(rows)].T, 1)
         return logits + site.weight("output_bias", rows) if head.bias else logits
 

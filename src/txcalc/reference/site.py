@@ -77,6 +77,11 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         self.counter.used.add(self.address(name))
         return tensor
 
+    def buffer(self, name: str, *shape: Size) -> Array:
+        """A stored tensor that is no parameter."""
+        self.counter.buffers.add(self.address(name))
+        return self.weight(name, *shape)
+
     def linear(
         self, name: str, x: Array, *outputs: Size, bias: bool = False, inputs: int = 1
     ) -> Array:

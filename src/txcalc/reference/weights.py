@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import prod
 
 import numpy as np
@@ -40,13 +40,12 @@ class Weights:
                 if model.blocks[name].shared:
                     shared[stack, name] = tensors
                 self.layers[stack, position] = tensors
-        self.buffers = {row.address for row in model.text_rows if _is_buffer(row)}
 
-    def stored(self, model: Model) -> tuple[int, int]:
-        """Elements of parameters, and of persistent buffers beside them."""
+    def stored(self, model: Model, buffers_by: Collection[str]) -> tuple[int, int]:
+        """Elements of parameters, and of persistent buffers, those at some addresses."""
         parameters = buffers = 0
         for address, array in self.beside.items():
-            if address in self.buffers:
+            if address in buffers_by:
                 buffers += array.size
             else:
                 parameters += array.size
@@ -57,7 +56,7 @@ class Weights:
         for stack, position, tensors in distinct.values():
             name = list(stack.layers())[position]
             for row, array in tensors.items():
-                if f"block.{name}.{row}" in self.buffers:
+                if f"block.{name}.{row}" in buffers_by:
                     buffers += array.size
                 else:
                     parameters += array.size
@@ -98,7 +97,3 @@ def _random(weight: Weight, shape: tuple[int, ...], rng: Generator) -> Array:
 
 def _is_beside(row: Row) -> bool:
     return isinstance(row.declared, Weight) and row.layers is None and row.component != "mtp"
-
-
-def _is_buffer(row: Row) -> bool:
-    return isinstance(row.declared, Weight) and row.declared.use == "buffer"

@@ -73,6 +73,8 @@ def softmax(draw: st.DrawFn, kind: str, place: Place, *, cross: bool = False) ->
             draw, tree, gated=st.sampled_from((True, "head")), sinks=yes, k_is_v=yes,
             differential=yes, d_in=width,
         )  # fmt: skip
+    if tree.get("gated") is True:
+        tree.pop("v_dim", None)
     return tree if cross else _reach(draw, tree, place)
 
 
@@ -84,7 +86,7 @@ def _reach(draw: st.DrawFn, tree: Tree, place: Place) -> Tree:
     match reach:
         case "window":
             tree["window"] = draw(windows)
-            tree = some(draw, tree, kept=st.integers(1, tree["window"]))
+            tree = some(draw, tree, kept=st.integers(max(1, tree["window"] - 1), tree["window"]))
         case "chunk":
             tree["chunk"] = draw(windows)
         case "indexer":

@@ -91,14 +91,29 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             raise ValueError("indexer is stated beside window or chunk: keys are bound by one")
         if self.kept is not None and self.window is None:
             raise ValueError("kept is stated, but no window: a cache without one keeps all tokens")
-        if self.head_dim is not None:
-            return self
+        if self.kept is not None and self.window is not None:
+            before = self.window.value - 1
+            if self.kept.value < before:
+                raise ValueError(
+                    f"kept {self.kept.value} is below the {before} tokens of the window before a "
+                    "query: it could not attend to them"
+                )
+        width = self.head_dim or self._share_of(d_model)
+        if self.gated is True and self.v_dim is not None and self.v_dim.value != width.value:
+            raise ValueError(
+                f"gated is stated with v_dim {self.v_dim.value}, but the gate, which is as wide as "
+                f"a query's head, multiplies values: v_dim {width.value} would do"
+            )
+        return msgspec.structs.replace(self, head_dim=width)
+
+    def _share_of(self, d_model: Letter) -> Letter:
+        """The width of a head where heads divide the stream."""
         if d_model.value % self.n_heads.value:
             raise ValueError(
                 f"head_dim is left out, but d_model {d_model.value} is no multiple of "
                 f"n_heads {self.n_heads.value}: state head_dim"
             )
-        return msgspec.structs.replace(self, head_dim=defined("head_dim", d_model / self.n_heads))
+        return defined("head_dim", d_model / self.n_heads)
 
     def weights(self, slot: Slot) -> list[Weight]:
         """q, k, v and o, biases, and the norms of queries and keys."""

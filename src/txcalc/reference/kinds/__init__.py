@@ -11,7 +11,9 @@ from txcalc.reference.kinds import (  # noqa: F401  each registers what it runs
     mamba,
     mixture,
     mla,
+    moa,
     rg_lru,
+    rwkv,
 )
 from txcalc.reference.kinds.base import refuse, run
 

@@ -19,10 +19,10 @@ def _(part: MultiHead, x: Array, site: Site) -> Array:
     width = _width(part, x)
     q = site.linear("q", x, part.n_heads, width, bias=_biased(part, "q"))
     q = _normed(part, "q_norm", q, site)
+    sinks = site.weight("sinks", part.n_heads) if part.sinks else None
     if site.role == "cross_attention":
-        out = attend_source(site, "scores", q, *_of_source(part, width, site))
+        out = attend_source(site, "scores", q, *_of_source(part, width, site), sinks=sinks)
     else:
-        sinks = site.weight("sinks", part.n_heads) if part.sinks else None
         keys, values = _own(part, width, x, site)
         out = attend(site, "scores", site.places.rotated(q), keys, values,
                      window=part.window, chunk=part.chunk, sinks=sinks)  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from txcalc.model.parts.delta import GatedDelta
 from txcalc.model.parts.kda import KimiDelta
 from txcalc.reference.counter import Array
-from txcalc.reference.kinds.base import run, sigmoid, silu, softplus
+from txcalc.reference.kinds.base import refuse, run, sigmoid, silu, softplus
 from txcalc.reference.kinds.conv import convolved
 from txcalc.reference.site import Site, number
 
@@ -16,6 +16,8 @@ from txcalc.reference.site import Site, number
 def _(part: GatedDelta, x: Array, site: Site) -> Array:
     """arXiv:2412.06464 section 3.1, as in Qwen3-Next's published code."""
     n_k, n_v, d_k, d_v = map(number, (part.n_k_heads, part.n_v_heads, part.k_dim, part.v_dim))
+    if n_v % n_k:
+        refuse("gated_delta", f"{n_v} value heads, which {n_k} key heads do not divide")
     lead = x.shape[:2]
     made = [
         site.linear(name, x, n, d).reshape(*lead, n * d)

@@ -6,7 +6,7 @@ import numpy as np
 
 from txcalc.model.parts.mamba import Mamba1, Mamba2
 from txcalc.reference.counter import Array
-from txcalc.reference.kinds.base import run, silu, softplus
+from txcalc.reference.kinds.base import refuse, run, silu, softplus
 from txcalc.reference.kinds.conv import convolved
 from txcalc.reference.site import Site, number
 
@@ -40,6 +40,8 @@ def _(part: Mamba2, x: Array, site: Site) -> Array:
     """arXiv:2405.21060 section 7; the published code's step."""
     heads, width = number(part.n_ssm_heads), number(part.ssm_head_dim)
     groups, n_state, n_inner = number(part.n_groups), number(part.d_state), heads * width
+    if heads % groups:
+        refuse("mamba2", f"{heads} heads, which {groups} groups do not divide")
     n_conv = n_inner + 2 * groups * n_state
     projected = site.linear("in", x, n_inner + n_conv + heads, bias=_biased(part, "in"))
     gate, mixed, dt = np.split(projected, [n_inner, n_inner + n_conv], -1)

@@ -54,8 +54,11 @@ def _scores(part: Mixture, tokens: Array, site: Site) -> Array:
     if part.router:
         scores = site.linear("router", tokens, part.n_experts)
     else:
-        scores = np.resize(tokens, (len(tokens), number(part.n_experts)))
-    return scores + site.weight("router_bias", part.n_experts) if part.router_bias else scores
+        scores = tokens[:, np.arange(number(part.n_experts)) % tokens.shape[1]]
+    if not part.router_bias:
+        return scores
+    stored = site.buffer if part.router_bias == "buffer" else site.weight
+    return scores + stored("router_bias", part.n_experts)
 
 
 def _shared(part: Mixture, tokens: Array, site: Site) -> Array:

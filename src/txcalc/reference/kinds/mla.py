@@ -62,13 +62,20 @@ def _latents(part: Latent, x: Array, site: Site) -> tuple[Array, Array, Array]:
     rank, rope = number(part.kv_rank), 0 if part.rope_dim is None else number(part.rope_dim)
     down = site.linear("kv_down", x, rank + rope, bias=part.bias)
     new, rotary = site.norm("kv_norm", down[..., :rank], "rms"), down[..., rank:]
-    latents = site.extended("latent", new, part.window)
+    latents = _within(part, site.extended("latent", new, part.window), x)
     if part.rope_dim is None:
         return new, latents, np.zeros((*latents.shape[:2], 0))
     if part.rope_norm:
         rotary = site.norm("rope_norm", rotary, "rms")
     rotary = site.places.rotated(rotary[:, :, None])[:, :, 0]
-    return new, latents, site.extended("rotary_key", rotary, part.window)
+    return new, latents, _within(part, site.extended("rotary_key", rotary, part.window), x)
+
+
+def _within(part: Latent, kept: Array, x: Array) -> Array:
+    """Of the tokens kept those that some query of ``x`` attends to."""
+    if part.window is None:
+        return kept
+    return kept[:, -(number(part.window) + x.shape[1] - 1) :]
 
 
 def _expanded(
@@ -81,6 +88,7 @@ def _expanded(
         heads = site.product(name, "btr,rhn->bthn", made, weight)
         if site.how.mla == "expanded":
             heads = site.extended(f"expanded.{name}", heads, part.window, "none")
+            heads = heads[:, -latents.shape[1] :]
         pair.append(heads)
     return pair[0], pair[1]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from txcalc.model.parts.rg_lru import RgLru
 from txcalc.reference.counter import Array
-from txcalc.reference.kinds.base import run, sigmoid, silu, softplus
+from txcalc.reference.kinds.base import refuse, run, sigmoid, silu, softplus
 from txcalc.reference.kinds.conv import convolved
 from txcalc.reference.site import Site, number
 
@@ -14,7 +14,9 @@ from txcalc.reference.site import Site, number
 @run.register
 def _(part: RgLru, x: Array, site: Site) -> Array:
     """arXiv:2402.19427 sections 2.3 and 2.4."""
-    n_inner = number(part.d_inner)
+    n_inner, gated = number(part.d_inner), number(part.n_gate_blocks) * number(part.gate_dim)
+    if n_inner != gated:
+        refuse("rg_lru", f"{n_inner} channels, of which gates have {gated}")
     inner, other = (site.linear(name, x, n_inner, bias=True) for name in ("x", "y"))
     inner = convolved(site, inner, part.d_conv, bias=True, kept=number(part.d_conv) - 1)
     write, forget = (sigmoid(_gate(part, name, inner, site)) for name in ("input", "recurrent"))

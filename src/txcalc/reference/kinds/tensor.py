@@ -54,7 +54,8 @@ def _filtered(tensor: Tensor, name: str, x: Array, site: Site) -> Array:
 def _weight(tensor: Tensor, name: str, site: Site, shape: tuple[int, ...]) -> Array:
     """The stored tensor, all copies of it."""
     copies = number(tensor.copies)
-    return site.weight(name, *(shape if tensor.copies is ONE else (copies, *shape)))
+    stored = site.buffer if tensor.use == "buffer" else site.weight
+    return stored(name, *(shape if tensor.copies is ONE else (copies, *shape)))
 
 
 def _fitted(x: Array, width: int) -> Array:

@@ -36,18 +36,17 @@ vit: beit data2vec-vision=data2vec deit dinov2 dinov2_with_registers=dinov2 dino
 vit: ijepa internvl_vision=internvl pixio qianfan_ocr_vision=internvl vit vit_msn
 """
 _WHOLES = """
-gemma: fuyu gemma4=gemma4_whole gemma4_unified=gemma4_whole
+gemma: fuyu gemma4=gemma4_whole
 merged: aya_vision blip-2=blip_2 cohere2_vision deepseek_vl hyperclovax_vision_v2=hyperclovax
 merged: instructblip instructblipvideo=instructblip minimax_m3_vl=minimax_whole paddleocr_vl
 merged: qianfan_ocr video_llama_3
+omni: qwen2_5_omni_thinker=thinker_2_5 qwen3_omni_moe_thinker=thinker_3
 kimi: kimi_k25=whole kimi_vl=whole
 llama: llama4=llama4_whole mllama=mllama_whole
-llava: gemma3 idefics3 internvl lfm2_vl lighton_ocr=mistral3 llava llava_next
-llava: llava_next_video=llava_next llava_onevision mistral3 paligemma smolvlm=idefics3 vipllava
+llava: gemma3 idefics3 internvl lfm2_vl llava llava_next llava_next_video=llava_next
+llava: llava_onevision mistral3 paligemma smolvlm=idefics3
 sound: audioflamingo3 glmasr=glmasr_whole moss_transcribe_diarize=moss musicflamingo=audioflamingo3
 sound: omniasr=omniasr_whole qwen2_audio voxtral voxtral_realtime=voxtral
-omni: qwen2_5_omni_thinker=thinker_2_5 qwen3_omni_moe_thinker=thinker_3
-resampled: idefics2
 qwen: cosmos3_omni=qwen3_vl_whole exaone4_5=exaone4_5_whole glm46v=glm4v_whole glm4v=glm4v_whole
 qwen: glm4v_moe=glm4v_whole glm_ocr=glm_ocr_whole qwen2_5_vl=qwen2_5_vl_whole
 qwen: qwen2_vl=qwen2_vl_whole qwen3_5=qwen3_5_whole qwen3_5_moe=qwen3_5_whole
@@ -125,8 +124,6 @@ def with_towers(tree: Tree, c: Config, type_: str) -> Tree:
         towers = {name: ordered(tower) for name, tower in made.items()}
     except (RefusedError, DescriptionError) as refusal:
         return tree | {"left_out": str(refusal)}
-    if not towers:
-        return tree | {"scope": "model"}
     beside = f"beside it: {', '.join(towers)}, and what joins it (params.whole)"
     notes = [note for note in tree.get("notes", []) if not note.startswith("left out: what")]
     return noted(tree | {"towers": towers, "notes": notes}, beside)

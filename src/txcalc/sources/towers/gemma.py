@@ -37,14 +37,9 @@ def gemma4(c: Config) -> Tree:
 
 
 def gemma4_whole(c: Config, d_model: int) -> dict[str, Tree]:
-    """Gemma 4: the mean of a square of patches, one matrix; without a vision_config no tower.
-
-    Sound is not described.
-    """
+    """Gemma 4: the mean of a square of patches, and one matrix; sound is not described."""
     if c.has("audio_config"):
         c.unsupported("the audio_config of Gemma 4")
-    if not c.has("vision_config"):
-        return {}
     vision = read(c, "vision_config", "gemma4_vision")
     linear = {"linear": tensor("matmul", d_model, vision["d_model"])}
     merge = c.needed("vision_config").size("pooling_kernel_size")

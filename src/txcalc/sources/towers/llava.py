@@ -64,14 +64,6 @@ def _llava(c: Config, vision: Tree, d_model: int, *, bias: bool = True) -> Tree:
     return mlp(d_model, vision["d_model"] * several, bias=biased)
 
 
-def vipllava(c: Config, d_model: int) -> Towers:
-    """arXiv:2312.00784 section 3.2: patches of five layers side by side, a norm, two matrices."""
-    vision = read(c, "vision_config", "clip_vision_model")
-    layers = c.raw("vision_feature_layers") or c.raw("vision_feature_layer") or [-2, -5, -8, -11, 6]
-    merged = vision["d_model"] * (len(layers) if isinstance(layers, list) else 1)
-    return _joined(vision, norm("norm", merged) | mlp(d_model, merged))
-
-
 def internvl(c: Config, d_model: int) -> Towers:
     """arXiv:2404.16821 section 3.1: patches of a square side by side, a norm, two matrices."""
     vision = read(c, "vision_config", "internvl_vision")
