@@ -177,3 +177,12 @@ def test_every_type_names_a_function_that_exists() -> None:
     for entry in TYPES.values():
         module, _, function = entry.partition(":")[0].partition(".")
         assert callable(getattr(import_module(f"txcalc.sources.families.{module}"), function))
+
+
+@pytest.mark.parametrize(("high", "low", "run"), [(2, 3, 128), (1, 1, 32), (1, 2, 48)])
+def test_the_stacks_of_hrm_run_in_cycles(high: int, low: int, run: int) -> None:
+    """The class saves the layers of all cycles as ``num_hidden_layers``: 128 for 2 x (3 + 1)."""
+    [row] = [row for row in rows("types") if row["type"] == "hrm_text"]
+    cycles = {"H_cycles": high, "L_cycles": low, "num_hidden_layers": run}
+    model = model_of({**row, "config": {**row["config"], **cycles}})
+    assert sum(kind.count.value for kind in model.layers) == run
