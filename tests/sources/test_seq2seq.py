@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.oracle import Row, rows
+from tests.support.oracle import model_of as described
 from txcalc.accounts import registry
 from txcalc.errors import RefusedError
 from txcalc.model.model import Model
@@ -113,3 +115,12 @@ def test_convolutions_before_an_encoder_run_over_its_frames() -> None:
     stem = value(model, "flops.tensors", phase="prefill", ctx=16, source=40)
     assert stem == 2 * 3 * 96 * (80 * 80 + 96 * 40)
     assert value(model, "flops.tensors", phase="decode", ctx=16, source=40) == 0
+
+
+@pytest.mark.parametrize("row", rows("seq2seq"), ids=lambda row: row["name"])
+def test_the_context_of_a_config_is_the_length_of_its_positions(row: Row) -> None:
+    stated = row["config"].get("max_position_embeddings")
+    if isinstance(stated, int):
+        context = described(row).context
+        assert context is not None
+        assert context.value == stated

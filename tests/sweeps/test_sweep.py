@@ -281,6 +281,13 @@ def test_a_dimension_that_changes_the_structure_is_refused_by_name() -> None:
     assert len(swept("mixtral-8x7b", "intensity.all.decode", "--over", "n_experts=8,4")) == 2
 
 
+def test_dimensions_that_change_the_structure_together_are_refused_by_both_names() -> None:
+    options = ("--over", "n_experts=8,4", "--over", "top_k=2,4", "--format", "csv")
+    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--over n_experts and top_k: n_experts=4 top_k=4 changes the structure" in ran.err
+
+
 CONFIG = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64,
     "vocab_size": 100, "intermediate_size": 128, "num_attention_heads": 4,
