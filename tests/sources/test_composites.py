@@ -14,6 +14,7 @@ import pytest
 from tests.support.running import find
 from txcalc.model.model import Model
 from txcalc.sources import description, huggingface
+from txcalc.sources.families import alike
 
 FLAN_T5_XL = {
     "model_type": "t5", "d_model": 2048, "d_ff": 5120, "num_heads": 32, "num_layers": 24,
@@ -96,3 +97,9 @@ def test_positions_that_are_left_out_are_the_classes(config: dict[str, Any], tot
     """The published counts of GPT-2 and OPT-125M, 1,024 and 2,048 + 2 rows of positions."""
     tree, _, _ = huggingface.describe(json.dumps(config).encode(), "c.json", name="m")
     assert find(description.build(tree, "tree"), "params.total") == total
+
+
+def test_composites_whose_heads_are_tied_otherwise_are_not_alike() -> None:
+    """VoxtralRealtime's head is its token table, Voxtral's and AudioFlamingo3's are their own."""
+    assert alike("voxtral", "audioflamingo3")
+    assert not alike("voxtral", "voxtral_realtime")

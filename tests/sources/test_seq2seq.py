@@ -124,3 +124,14 @@ def test_the_context_of_a_config_is_the_length_of_its_positions(row: Row) -> Non
         context = described(row).context
         assert context is not None
         assert context.value == stated
+
+
+def test_an_encoder_of_t5gemma_sees_a_window_on_either_side() -> None:
+    """transformers' masking_utils: a two-sided window holds what is at most its size away."""
+    sides = {side: T5GEMMA[side] | {"sliding_window": 16} for side in ("encoder", "decoder")}  # type: ignore[operator]
+    model = model_of(T5GEMMA, "T5GemmaForConditionalGeneration", **sides)
+    windows = {
+        name: getattr(block.attention, "window", None) for name, block in model.blocks.items()
+    }
+    sizes = {name: window.value for name, window in windows.items() if window is not None}
+    assert sizes == {"encoder_sliding": 16 + 1 + 16, "decoder_sliding": 16}

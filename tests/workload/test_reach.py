@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from txcalc.exact.quantity import Quantity, const
-from txcalc.workload.reach import ALL, FIXED, All, Chunk, Entries, Kept, Open, Window
+from txcalc.exact.quantity import Letter, Quantity, const
+from txcalc.workload.reach import ALL, FIXED, Attends, Chunk, Entries, Kept, Open, Window
 
 Sees = Callable[[int, int], bool]
 """Whether a query at a position attends to a key at a position, both from 1."""
@@ -24,7 +24,7 @@ def keys_before(sees: Sees) -> Callable[[int], int]:
 
 WINDOW = Window(const(4))
 CHUNK = Chunk(const(4))
-VISIBLE: list[tuple[All, Callable[[int], int]]] = [
+VISIBLE: list[tuple[Attends, Callable[[int], int]]] = [
     (ALL, keys_before(lambda query, key: True)),
     (Window(const(1)), keys_before(lambda query, key: query == key)),
     (WINDOW, keys_before(lambda query, key: query - key < 4)),
@@ -45,7 +45,7 @@ def number(quantity: Quantity) -> object:
 @pytest.mark.parametrize(("reach", "visible"), VISIBLE)
 @pytest.mark.parametrize("ctx", [1, 2, 4, 5, 8, 13])
 def test_a_mask_leaves_the_keys_that_a_list_of_pairs_has(
-    reach: All, visible: Callable[[int], int], ctx: int
+    reach: Attends, visible: Callable[[int], int], ctx: int
 ) -> None:
     assert number(reach.masked(const(ctx))) == visible(ctx)
     pairs = sum(visible(t) for t in range(1, ctx + 1))
@@ -55,7 +55,7 @@ def test_a_mask_leaves_the_keys_that_a_list_of_pairs_has(
 @pytest.mark.parametrize(("reach", "visible"), VISIBLE)
 @pytest.mark.parametrize(("first", "last"), [(1, 9), (2, 9), (5, 10), (9, 33), (4, 4)])
 def test_steps_are_their_sum_one_by_one(
-    reach: All, visible: Callable[[int], int], first: int, last: int
+    reach: Attends, visible: Callable[[int], int], first: int, last: int
 ) -> None:
     bounds = const(first), const(last)
     steps = range(first, last + 1)
@@ -108,3 +108,10 @@ def test_growth_is_the_mean_over_a_block(reach: Kept, tokens: int) -> None:
 @pytest.mark.parametrize("tokens", [1, 3, 4, 9])
 def test_growth_is_what_one_more_token_adds(reach: Kept, tokens: int) -> None:
     assert reach.growth(const(tokens)) == reach.kept(const(tokens + 1)) - reach.kept(const(tokens))
+
+
+@pytest.mark.parametrize(("reach", "name"), [(WINDOW, "keys"), (Entries(const(3)), "entries")])
+def test_a_formula_calls_what_a_query_attends_to_by_its_name(reach: Attends, name: str) -> None:
+    attended = reach.one(const(10))
+    assert isinstance(attended, Letter)
+    assert attended.name == name
