@@ -13,7 +13,7 @@ import pytest
 from tests.support.oracle import model_of, rows
 from tests.support.running import answer, find, named, run, save
 from txcalc.accounts import registry
-from txcalc.errors import DescriptionError, RefusedError
+from txcalc.errors import DescriptionError, RefusedError, TxcalcError
 from txcalc.model.model import Model
 from txcalc.model.rows import Weight
 from txcalc.sources import description
@@ -170,3 +170,11 @@ def test_the_report_says_what_the_whole_is(tmp_path: Any) -> None:
     assert code == 0
     for figure in ("403,489,792", "31,467,520", "12,682,739,712", "12,247,782,400"):
         assert figure in out
+
+
+@pytest.mark.parametrize("ratio", [0, 0.3, -0.5, 2])
+def test_a_square_of_patches_has_a_whole_side(ratio: float) -> None:
+    row = next(row for row in ROWS.values() if row["type"] == "internvl")
+    changed = row | {"config": {**row["config"], "downsample_ratio": ratio}}
+    with pytest.raises(TxcalcError, match="not one over a whole number"):
+        find(model_of(changed), "params.whole")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from txcalc.sources.readers.config import Config, Tree
@@ -35,6 +36,14 @@ def side(c: Config, key: str, default: int | None = None) -> int:
     if len(set(both)) != 1 or not both[0]:
         c.unsupported(f"{key} {sizes}, which is no square,")
     return both[0]
+
+
+def merged_side(c: Config, key: str) -> int:
+    """The side of the square of patches that becomes one, where its inverse is written."""
+    ratio = c.number(key, default=Fraction(1, 2))
+    if ratio <= 0 or ratio.numerator != 1:
+        c.unsupported(f"{key} {c.raw(key)}, which is not one over a whole number,")
+    return ratio.denominator
 
 
 def grid(c: Config) -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.trees import dense, tensor
-from txcalc.sources.readers.vision import grid, heads, learned, plain, side, tower
+from txcalc.sources.readers.vision import grid, heads, learned, merged_side, plain, side, tower
 from txcalc.sources.towers import tower as read
 
 
@@ -66,6 +64,6 @@ def llama4_whole(c: Config, d_model: int) -> dict[str, Tree]:
     """Llama 4: one matrix over what the adapter makes."""
     vision = read(c, "vision_config", "llama4_vision_model")
     wide = c.needed("vision_config").size("vision_output_dim")
-    merge = int(1 / c.needed("vision_config").number("pixel_shuffle_ratio", default=Fraction(1, 2)))
+    merge = merged_side(c.needed("vision_config"), "pixel_shuffle_ratio")
     linear = {"linear": tensor("matmul", d_model, wide)}
     return {"vision": vision | {"projector": {"merge": merge, "tensors": linear}}}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import isqrt
 
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.parts import mha
 from txcalc.sources.readers.trees import given, tensor
-from txcalc.sources.readers.vision import ROTARY, mlp, norm, side, tower
+from txcalc.sources.readers.vision import ROTARY, merged_side, mlp, norm, side, tower
 from txcalc.sources.towers import tower as read
 
 Towers = dict[str, Tree]
@@ -67,7 +66,7 @@ def _llava(c: Config, vision: Tree, d_model: int, *, bias: bool = True) -> Tree:
 def internvl(c: Config, d_model: int) -> Towers:
     """arXiv:2404.16821 section 3.1: patches of a square side by side, a norm, two matrices."""
     vision = read(c, "vision_config", "internvl_vision")
-    merge = int(1 / c.number("downsample_ratio", default=Fraction(1, 2)))
+    merge = merged_side(c, "downsample_ratio")
     merged, tile = vision["d_model"] * merge**2, vision["image"]["height"]
     shape = {"kind": "shape", "tile": tile, "max_tiles": 12, "marks": 2}
     rows = norm("norm", merged) | mlp(d_model, merged)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from txcalc.sources.readers.config import Config, Tree
 from txcalc.sources.readers.trees import dense, given, tensor
 from txcalc.sources.readers.vision import (
@@ -12,6 +10,7 @@ from txcalc.sources.readers.vision import (
     grid,
     heads,
     learned,
+    merged_side,
     mlp,
     norm,
     plain,
@@ -76,7 +75,7 @@ def paddleocr_vl(c: Config, d_model: int) -> Towers:
 def qianfan_ocr(c: Config, d_model: int) -> Towers:
     """Published code of Qianfan-OCR: InternVL's tower and projector."""
     vision = read(c, "vision_config", "qianfan_ocr_vision")
-    merge = int(1 / c.number("downsample_ratio", default=Fraction(1, 2)))
+    merge = merged_side(c, "downsample_ratio")
     merged = vision["d_model"] * merge**2
     return _joined(_unruled(vision), norm("norm", merged) | mlp(d_model, merged), merge=merge)
 
