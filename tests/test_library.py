@@ -22,6 +22,7 @@ from tests.support.running import BUNDLED, get
 from txcalc import library
 from txcalc.accounts import registry
 from txcalc.accounts.options import KNOWN
+from txcalc.errors import RefusedError
 from txcalc.library import answer as answers
 from txcalc.library import options
 from txcalc.workload.question import Question
@@ -137,6 +138,8 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "memory": ({}, {"pp": 2}),
     "image": ({"image": "448x448"},),
     "audio": ({"audio": 30},),
+    "trainmem": ({},),
+    "train": ({"gpus": 8, "device": "h100-sxm", "mfu": 0.4, "train_tokens": 10**9},),
     "fit": ({"kv_memory": 1}, {"device": "h100-sxm", "count": 2, "engine": "vllm"}),
     "verify": ({"checkpoint": in_memory(header_of({"a": ("F32", [2])}))},),
 }
@@ -182,7 +185,11 @@ def test_the_attributes_of_an_answer_are_those_that_there_are(name: str) -> None
     seen: dict[str, set[bool]] = {}
     for model in WITH_TOWERS.get(name, ("gpt2-small", "deepseek-v3", "opt-350m", "gemma4-31b")):
         for asked in ASKED.get(name, ({},)):
-            answer = getattr(txcalc, name)(model, **asked)
+            try:
+                answer = getattr(txcalc, name)(model, **asked)
+            except RefusedError:
+                assert name == "trainmem"  # which is measured of few arrangements
+                continue
             assert isinstance(answer, kind)
             for word in set(dir(answer)) - set(dir(txcalc.Answer)) - {"report", "address"}:
                 if word not in kind.__dict__ and not hasattr(txcalc.Answer, word):

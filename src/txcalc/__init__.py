@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         models,
         params,
         sweep,
+        train,
+        trainmem,
         verify,
         weights,
     )
@@ -50,6 +52,8 @@ __all__ = [
     "models",
     "params",
     "sweep",
+    "train",
+    "trainmem",
     "verify",
     "weights",
 ]

@@ -24,16 +24,33 @@ OTHER: dict[str, Any] = {
     "step_tokens": 3, "device": load_device("t4"), "count": 2, "requests": 3, "kv_memory": "5",
     "utilisation": "0.5", "overhead": "1",
     "checkpoint": Checkpoint(source="m", kind="safetensors", tensors=(StoredTensor("a", (2,)),)),
+    "micro_batch": 3, "microbatches": 2, "train_tokens": 10**6, "gpus": 4, "compute": "fp8",
+    "mfu": "0.5", "throughput": "100", "days": "3", "attention": "flash", "recompute": "full",
+    "lora": "8", "flops_as": "6n", "recipe": "autocast", "dropout": "0.1", "logits_fp32": True,
+    "norms": "upcast", "inventory": "megatron",
 }  # fmt: skip
 """Another value than the default of each option."""
 MODELS = ("bart-base", "deepseek-v2-lite", "mixtral-8x7b", "jamba-v0.1", "gemma-2-9b",
-          "deepseek-v3", "qwen2.5-vl-7b", "voxtral-mini-3b")  # fmt: skip
+          "deepseek-v3", "qwen2.5-vl-7b", "voxtral-mini-3b", "gpt2-small",
+          "qwen2-1.5b")  # fmt: skip
 LAYOUTS: tuple[dict[str, Any], ...] = (
     {}, {"tp": 4, "engine": "vllm"}, {"tp": 16}, {"engine": "llamacpp"},
 )  # fmt: skip
 BASES: dict[str, tuple[dict[str, Any], ...]] = {
     "flops": ({}, {"phase": "prefill"}),
     "memory": LAYOUTS,
+    "trainmem": ({"ctx": 64}, {"ctx": 64, "attention": "flash"}, {"ctx": 64, "micro_batch": 2}),
+    "train": (
+        {"gpus": 8, "train_tokens": 10**9, "mfu": "0.4", "device": load_device("h100-sxm")},
+        {
+            "gpus": 8,
+            "train_tokens": 10**9,
+            "device": load_device("v100"),
+            "throughput": "9",
+            "compute": "fp16",
+        },
+        {"gpus": 8, "train_tokens": 10**9},
+    ),
     "fit": (
         *({"kv_memory": "40", **layout} for layout in LAYOUTS),
         {"device": load_device("h100-sxm"), "tp": 16},

@@ -10,6 +10,7 @@ from txcalc.accounts import registry
 from txcalc.errors import OptionError, nearest
 from txcalc.exact.quantity import LARGEST
 from txcalc.validation import fault
+from txcalc.workload.amount import whole_amount
 from txcalc.workload.formats import NUMBERS
 from txcalc.workload.question import LETTERS, MEANINGS, PROMPT, Question, positive
 
@@ -17,6 +18,9 @@ _DEFAULT = Question()
 
 KNOWN = tuple(n for n in Question.__struct_fields__ if n in LETTERS or n not in MEANINGS)
 """The options that figures depend on."""
+
+AMOUNTS = ("train_tokens",)
+"""Options whose whole numbers are written as budgets are: ``26B``."""
 
 _MEANING = {
     "ctx": "context in tokens; default: the model's own",
@@ -54,6 +58,23 @@ _MEANING = {
     "utilisation": "share of a device's memory that is used; default: 1, vllm 0.9",
     "overhead": "GiB that an engine takes beside",
     "checkpoint": "a weights file, a folder or index of such files, or hf:org/name",
+    "micro_batch": "sequences of a micro-batch",
+    "microbatches": "micro-batches of a step",
+    "train_tokens": "tokens of a training run, as 26B",
+    "gpus": "GPUs that train",
+    "compute": "format that products run in",
+    "mfu": "share of the peak that is reached",
+    "throughput": "tokens a second and GPU",
+    "days": "days of a training run",
+    "attention": "attention that keeps its scores, or makes them again",
+    "recompute": "what the backward pass runs again",
+    "lora": "adapters: their rank and what they stand on; default targets: q,v",
+    "flops_as": "whose count of FLOPs",
+    "recipe": "formats of weights and products",
+    "dropout": "share of elements that is dropped",
+    "logits_fp32": "logits cast to fp32 before the loss",
+    "norms": "kernels of norms",
+    "inventory": "what is kept: all, or no statistics of norms",
 }
 
 
@@ -113,6 +134,8 @@ def _sized(name: str, value: object) -> object:
         positive(name, value)
     if not isinstance(value, str) or not hint.startswith("int"):
         return value
+    if name in AMOUNTS:
+        return whole_amount(name, value)
     from txcalc.report.sizes import whole
 
     try:

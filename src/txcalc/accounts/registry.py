@@ -17,7 +17,7 @@ from txcalc.workload.question import Question
 
 WITH_FIGURES = (
     "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "memory",
-    "fit", "dims", "image", "audio", "verify",
+    "fit", "train", "trainmem", "dims", "image", "audio", "verify",
 )  # fmt: skip
 """Accounts whose figures have addresses, the first word of which is the account's name."""
 

@@ -20,6 +20,8 @@ ACCOUNTS = {
     "concurrency": "How many sequences outweigh the weights.",
     "memory": "Memory of each GPU of a layout, and of all of them.",
     "fit": "What fits on GPUs, or which GPUs and models do.",
+    "train": "FLOPs, days and utilisation of training.",
+    "trainmem": "Activations kept for a backward pass, by tensor.",
     "generation": "What a cache saves when text is generated.",
     "shapes": "The shape at every point of a block.",
     "show": "A model on one screen: every account in brief.",

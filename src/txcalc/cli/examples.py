@@ -46,6 +46,16 @@ EXAMPLES = {
         "txcalc fit mixtral-8x7b --ctx 32Ki --requests 8",
         "txcalc fit --device rtx-4090 --ctx 8Ki --weights awq-g128",
     ),
+    "train": (
+        "txcalc train gpt3-xl --train-tokens 26B --gpus 8 --device a100-80gb --throughput 14000",
+        "txcalc train llama-3.1-8b --ctx 8Ki --attention flash --recompute block",
+        "txcalc train llama-3.1-70b --ctx 4Ki --lora 16 --gpus 8 --device a100-80gb --mfu 0.4",
+    ),
+    "trainmem": (
+        "txcalc trainmem llama-3.1-8b --ctx 8Ki --attention flash",
+        "txcalc trainmem gpt2-small --micro-batch 8 --dropout 0.1 --recipe autocast",
+        "txcalc trainmem mixtral-8x7b --ctx 4Ki --attention flash --recompute block",
+    ),
     "generation": (
         "txcalc generation gpt2-small",
         "txcalc generation llama-3.1-8b --prompt 512 --new 256",

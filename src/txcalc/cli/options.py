@@ -1,14 +1,16 @@
 """The arguments and options that commands share, each defined once."""
 
+from functools import partial
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from txcalc.accounts.options import meaning
+from txcalc.accounts.options import AMOUNTS, meaning
 from txcalc.cli import completion
 from txcalc.errors import OptionError
 from txcalc.render import Format
 from txcalc.sources import bundled
+from txcalc.workload.amount import whole_amount
 from txcalc.workload.question import Question
 
 
@@ -18,6 +20,13 @@ def whole(text: str | int) -> int:
 
     try:
         return whole(str(text))
+    except OptionError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _amount(name: str, text: str | int) -> int:
+    try:
+        return whole_amount(name, str(text))
     except OptionError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -105,7 +114,10 @@ _METAVARS = {
     "tp": "N", "pp": "N", "dp": "N", "dcp": "N", "stages": "N,N...",
     "block_size": "T", "max_batched_tokens": "T", "ubatch": "T", "step_tokens": "T",
     "device": "NAME", "count": "N", "requests": "N", "kv_memory": "GIB", "utilisation": "SHARE",
-    "overhead": "GIB", "checkpoint": "PATH",
+    "overhead": "GIB", "checkpoint": "PATH", "micro_batch": "B", "microbatches": "N",
+    "train_tokens": "D", "gpus": "N",
+    "mfu": "SHARE", "throughput": "TOKENS_PER_S", "days": "DAYS", "lora": "RANK[:TARGET,...]",
+    "dropout": "SHARE",
 }  # fmt: skip
 _FILES = {"device": _device, "checkpoint": _checkpoint}
 """Options that are read from a file, each with what reads it."""
@@ -122,7 +134,9 @@ def asked(name: str) -> Any:
     )
     if hint is bool:
         return Annotated[bool, option]
-    if int in (hint, *get_args(hint)):
+    if name in AMOUNTS:
+        option.parser, hint = partial(_amount, name), int
+    elif int in (hint, *get_args(hint)):
         option.parser, hint = whole, int
     if name in _FILES:
         option.parser = _FILES[name]

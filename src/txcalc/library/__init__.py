@@ -22,6 +22,8 @@ from txcalc.library.answer import (
     Kvcache,
     Memory,
     Params,
+    Train,
+    Trainmem,
     Verify,
     Weights,
 )
@@ -37,6 +39,8 @@ from txcalc.library.options import (
     MemoryOptions,
     Options,
     Size,
+    TrainmemOptions,
+    TrainOptions,
     VerifyOptions,
     WeightsOptions,
     documented,
@@ -53,8 +57,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "audio", "concurrency", "explain", "fit", "flops", "function", "generation", "get",
-    "image", "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "verify",
-    "weights",
+    "image", "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "train",
+    "trainmem", "verify", "weights",
 ]  # fmt: skip
 
 A = TypeVar("A", bound=Answer)
@@ -253,6 +257,18 @@ def memory(model: Named, **options: Unpack[MemoryOptions]) -> Memory:
 def fit(model: Named, **options: Unpack[FitOptions]) -> Fit:
     """Whether a model fits on GPUs, with what requests."""
     return _answer("fit", Fit, model, options)
+
+
+@documented(TrainOptions.__annotations__)
+def train(model: Named, **options: Unpack[TrainOptions]) -> Train:
+    """What a training run computes, and how long it takes."""
+    return _answer("train", Train, model, options)
+
+
+@documented(TrainmemOptions.__annotations__)
+def trainmem(model: Named, **options: Unpack[TrainmemOptions]) -> Trainmem:
+    """What training keeps for its backward pass."""
+    return _answer("trainmem", Trainmem, model, options)
 
 
 @documented(VerifyOptions.__annotations__)

@@ -267,6 +267,27 @@ class Memory(Answer):
     stages: Figures
 
 
+class Train(Answer):
+    """``flops`` of a step, a token and a run; with GPUs ``days``, ``gpu_hours``, ``mfu``, ``hfu``.
+
+    ``throughput`` is in tokens a second and GPU.
+    """
+
+    flops: Figures
+    tokens: Number
+    throughput: Number
+    days: Number
+    gpu_hours: Number
+    mfu: Number
+    hfu: Number
+
+
+class Trainmem(Answer):
+    """Bytes of ``activations`` that a backward pass needs."""
+
+    activations: Figures
+
+
 class Fit(Answer):
     """What fits on GPUs.
 

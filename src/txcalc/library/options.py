@@ -8,10 +8,11 @@ from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 from txcalc.accounts.options import meaning
 from txcalc.workload.checkpoint import Checkpoint
-from txcalc.workload.device import Device
+from txcalc.workload.device import Device, Precision
 from txcalc.workload.engine import EngineName
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
 from txcalc.workload.question import Question
+from txcalc.workload.training import Convention, Inventory, Kernel, Norms, Recipe, Recompute
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _HINTS = get_type_hints(Question)
@@ -140,12 +141,50 @@ class FitOptions(_Gpus, total=False):
     overhead: Decimal
 
 
+class TrainOptions(_Ctx, total=False):
+    """What a training run depends on."""
+
+    micro_batch: Size
+    microbatches: Size
+    dp: Size
+    scores: Scores
+    mla: Mla
+    attention: Kernel
+    recompute: Recompute
+    lora: str
+    flops_as: Convention
+    train_tokens: Size
+    gpus: Size
+    device: str | Device
+    compute: Precision
+    mfu: Decimal
+    throughput: Decimal
+    days: Decimal
+
+
+class TrainmemOptions(TypedDict, total=False):
+    """What the memory of training depends on."""
+
+    ctx: Size
+    micro_batch: Size
+    attention: Kernel
+    recompute: Recompute
+    recipe: Recipe
+    dropout: Decimal
+    logits_fp32: bool
+    norms: Norms
+    inventory: Inventory
+
+
 class Options(
     FlopsOptions,
     IntensityOptions,
     GenerationOptions,
     MemoryOptions,
     FitOptions,
+    TrainOptions,
+    TrainmemOptions,
+    VerifyOptions,
     total=False,
 ):
     """What any figure depends on."""

@@ -72,9 +72,9 @@ def in_thousands(values: Iterable[int | Fraction]) -> tuple[str, list[str]]:
     return _DECIMAL[power], shown if power else []
 
 
-def percent(share: Quantity) -> str:
+def percent(share: Quantity, places: int = 1) -> str:
     """A share of a whole: ``66.7%``."""
-    return f"{_rounded(Fraction(share.value) * 100, 1):.1f}%"
+    return f"{_rounded(Fraction(share.value) * 100, places):.{places}f}%"
 
 
 def plain(value: int | Fraction, *, as_fraction: bool = False) -> str:

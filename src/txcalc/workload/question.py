@@ -9,13 +9,24 @@ import msgspec
 
 from txcalc.errors import OptionError
 from txcalc.exact.quantity import LARGEST, Letter, Number
+from txcalc.workload.amount import amount
 from txcalc.workload.checkpoint import Checkpoint
 from txcalc.workload.chosen import Chosen, chosen_cache, chosen_weights
-from txcalc.workload.device import Device
+from txcalc.workload.device import Device, Precision
 from txcalc.workload.engine import Engine, EngineName, engine
 from txcalc.workload.formats import size
 from txcalc.workload.layout import Layout, layout
 from txcalc.workload.passes import Logits, Mla, Phase, Scores
+from txcalc.workload.training import (
+    Convention,
+    Inventory,
+    Kernel,
+    Lora,
+    Norms,
+    Recipe,
+    Recompute,
+    lora,
+)
 
 PROMPT = 20
 """Tokens of a prompt that generation begins with where none is given."""
@@ -29,6 +40,10 @@ MEANINGS = {
     "tokens": "tokens of each sequence",
     "requests": "requests at once",
     "step_tokens": "tokens of a step",
+    "micro_batch": "sequences of a micro-batch",
+    "microbatches": "micro-batches of a step",
+    "train_tokens": "tokens of a training run",
+    "gpus": "GPUs that train",
 }
 """The letters of a question."""
 LETTERS = tuple(name for name in MEANINGS if name != "tokens")
@@ -73,6 +88,23 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     utilisation: str | None = None
     overhead: str = "0"
     checkpoint: Checkpoint | None = None
+    micro_batch: int = 1
+    microbatches: int = 1
+    train_tokens: int | None = None
+    gpus: int | None = None
+    compute: Precision | None = None
+    mfu: str | None = None
+    throughput: str | None = None
+    days: str | None = None
+    attention: Kernel = "eager"
+    recompute: Recompute = "none"
+    lora: str | None = None
+    flops_as: Convention = "exact"
+    recipe: Recipe = "bf16"
+    dropout: str = "0"
+    logits_fp32: bool = False
+    norms: Norms = "fused"
+    inventory: Inventory = "torch"
 
     def __post_init__(self) -> None:
         """Rejects values that are invalid for every figure.
@@ -90,6 +122,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         _ = self.images, self.seconds
         _decimal("kv-memory", self.kv_memory)
         _decimal("overhead", self.overhead)
+        _ = self.adapters, self.trained, self.drops
 
     @property
     def images(self) -> tuple[tuple[int, int], ...]:
@@ -141,6 +174,28 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         if not 0 < share <= 1:
             raise OptionError(f"--utilisation {self.utilisation}: a share above 0, at most 1")
         return share
+
+    @property
+    def adapters(self) -> Lora | None:
+        """The adapters that are trained, where the model is frozen."""
+        return lora(self.lora)
+
+    @property
+    def drops(self) -> bool:
+        """Whether training drops elements by chance."""
+        share = _decimal("dropout", self.dropout)
+        if share is None or share >= 1:
+            raise OptionError(f"--dropout {self.dropout}: a share below 1 is needed")
+        return bool(share)
+
+    @property
+    def trained(self) -> dict[str, Fraction]:
+        """What is said of a run's speed: ``mfu``, ``throughput`` (tokens/s a GPU) and ``days``."""
+        texts = {"mfu": self.mfu, "throughput": self.throughput, "days": self.days}
+        given = {name: amount(name, text) for name, text in texts.items() if text is not None}
+        if given.get("mfu", 0) > 1:
+            raise OptionError(f"--mfu {self.mfu}: a share above 0, at most 1")
+        return given
 
     @property
     def kv_bytes(self) -> Letter:

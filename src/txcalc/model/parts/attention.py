@@ -5,11 +5,12 @@ from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 
-from txcalc.exact.quantity import TWO, Letter, Quantity, defined, product
-from txcalc.model.parts.base import Division, HeadDim, Part, Slot, dim
+from txcalc.exact.quantity import TWO, Letter, Quantity, const, defined, product
+from txcalc.model.parts.base import Division, HeadDim, Part, Slot, dim, read
 from txcalc.model.parts.indexer import BlockIndexer
 from txcalc.model.parts.norm import Norm, norm_weights
 from txcalc.model.rows import Op, Scan, State, Weight, linear
+from txcalc.model.saved import Keeping, Kept, Saved
 from txcalc.workload.passes import Stream
 from txcalc.workload.reach import SOURCE, Attends, Chunk, Reach, Square, within
 
@@ -34,6 +35,7 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
     """
 
     divided: ClassVar[Mapping[str, Division] | None] = {"n_heads": "even"}
+    last_product: ClassVar[str | None] = "o"
 
     n_heads: Annotated[Letter, dim("query heads")]
     head_dim: HeadDim = None
@@ -143,6 +145,41 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
         if not self.merged:
             return [*index, scores]
         return [*index, scores, msgspec.structs.replace(scores, name="source_scores", reach=SOURCE)]
+
+    def saved(self, slot: Slot, how: Keeping) -> list[Saved] | None:
+        """Input, queries, keys, values and output; scores, or of flash attention their sums."""
+        special = (self.window, self.chunk, self.square, self.indexer, self.d_in, self.v_dim)
+        flags = (self.gated, self.sinks, self.k_is_v, self.shares_kv, self.differential)
+        if any(special) or any(flags) or self.merged or self.qk_norm != "none":
+            return None
+        return [*read("input", slot.d_model, how, 3 if how.rotary else 1), *self._core(how)]
+
+    def _core(self, how: Keeping) -> list[Saved]:
+        heads: tuple[Quantity, ...] = (self.n_heads,)
+        repeated = self.n_heads if how.kernel == "eager" else self.kv_heads
+        rows = [
+            Saved(name="queries", dims=(self.n_heads, self.d_qk)),
+            Saved(name="keys", dims=(repeated, self.d_qk)),
+            Saved(name="values", dims=(repeated, self.d_v)),
+            Saved(name="output", dims=(self.n_heads, self.d_v)),
+        ]
+        if how.kernel == "flash":
+            rows.append(Saved(name="log_sum_exp", dims=heads, fmt="fp32"))
+            rows.append(Saved(name="generator", dims=(const(3),), fmt="int64", span="once"))
+        else:
+            rows += self._scores(heads, how)
+        return rows
+
+    def _scores(self, heads: tuple[Quantity, ...], how: Keeping) -> list[Saved]:
+        """Probabilities, and what dropout or a cast makes of them."""
+        wide = how.casts or (how.rotary and not how.is_fp32)
+        fmt: Kept = "fp32" if wide else "compute"
+        rows = [Saved(name="probabilities", dims=heads, fmt=fmt, span="pairs", core=True)]
+        if how.dropout:
+            rows.append(Saved(name="scores_mask", dims=heads, fmt="byte", span="pairs", core=True))
+        if how.dropout or wide:
+            rows.append(Saved(name="read", dims=heads, span="pairs", core=True))
+        return rows
 
     def state(self, slot: Slot) -> list[State]:
         """The keys and values of every token in reach."""

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar, Literal, Self
 import msgspec
 
 from txcalc.errors import RefusedError
-from txcalc.exact.quantity import Letter, Quantity, ceil_div, defined
+from txcalc.exact.quantity import ONE, Letter, Quantity, ceil_div, const, defined
 from txcalc.model.rows import Op, Scan, State, Weight
+from txcalc.model.saved import Keeping, Saved
 from txcalc.workload.layout import Layout
 from txcalc.workload.passes import Stream
 from txcalc.workload.reach import FIXED
@@ -79,9 +80,12 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
     """A kind of sub-layer: it knows its weights, its products without a weight, and its state.
 
     ``divided`` are the letters that a tensor-parallel group divides; None where no rule is known.
+    ``last_product`` is the weight behind whose product nothing is kept for a backward pass, ""
+    where its output is kept; None where that is not known.
     """
 
     divided: ClassVar[Mapping[str, Division] | None] = None
+    last_product: ClassVar[str | None] = None
 
     def bound(self, d_model: Letter) -> Self:
         """The same part with the letters defined that its description may leave out.
@@ -118,9 +122,22 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         """Products that read no weight."""
         return []
 
+    def saved(self, slot: Slot, how: Keeping) -> list[Saved] | None:
+        """What a backward pass needs of the forward pass; None where no measurement confirms it.
+
+        The tensors that a norm before the part keeps are the block's.
+        """
+        return None
+
     def state(self, slot: Slot) -> list[State]:
         """What one layer's part keeps of a sequence."""
         return []
+
+
+def read(name: str, width: Quantity, how: Keeping, products: int) -> list[Saved]:
+    """What products keep of the tensor that they read: a copy each where it is cast, else one."""
+    copies = const(products) if how.casts else ONE
+    return [Saved(name=name, dims=(width,), copies=copies)]
 
 
 class Residual(

@@ -10,6 +10,7 @@ from txcalc.model.parts.attention import GroupedQuery
 from txcalc.model.parts.base import Division, Slot, dim
 from txcalc.model.parts.conv import conv
 from txcalc.model.rows import State, Weight, linear
+from txcalc.model.saved import Keeping, Saved
 from txcalc.workload.reach import FIXED
 
 
@@ -52,6 +53,10 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
             msgspec.structs.replace(filters, depthwise=True),
             bias,
         ]
+
+    def saved(self, slot: Slot, how: Keeping) -> list[Saved] | None:
+        """Convolutions were not measured."""
+        return None
 
     def state(self, slot: Slot) -> list[State]:
         """Also the last inputs of the convolutions, and the last token's half of the values."""

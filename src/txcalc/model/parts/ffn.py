@@ -6,10 +6,13 @@ from typing import Annotated, ClassVar, Literal, Self
 import msgspec
 
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, product
-from txcalc.model.parts.base import Division, Part, Slot, dim, share
+from txcalc.model.parts.base import Division, Part, Slot, dim, read, share
 from txcalc.model.rows import Role, Use, Weight, linear
+from txcalc.model.saved import Keeping, Kept, Saved
 from txcalc.workload.layout import Layout
 
+_GATED = ("gate", "activated", "up", "product")
+"""What a gated network keeps of its hidden layer."""
 Width = Annotated[Letter, dim("width of the FFN's hidden layer")]
 
 
@@ -17,6 +20,7 @@ class Plain(Part, frozen=True, kw_only=True, tag="plain"):
     """act(x W1 + b1) W2 + b2, arXiv:1706.03762 section 3.3."""
 
     divided: ClassVar[Mapping[str, Division] | None] = {"d_ff": "even"}
+    last_product: ClassVar[str | None] = "down"
 
     d_ff: Width
     bias: bool = False
@@ -25,11 +29,17 @@ class Plain(Part, frozen=True, kw_only=True, tag="plain"):
         """Up and down, each with its bias where there is one."""
         return _network(slot.d_model, self.d_ff, gated=False, bias=self.bias)
 
+    def saved(self, slot: Slot, how: Keeping) -> list[Saved] | None:
+        """Input, and the hidden layer before and after its activation."""
+        hidden = [Saved(name=name, dims=(self.d_ff,)) for name in ("up", "activated")]
+        return [*read("input", slot.d_model, how, 1), *hidden]
+
 
 class Gated(Part, frozen=True, kw_only=True, tag="glu"):
     """(act(x W_gate) * (x W_up)) W_down: SwiGLU and its kin, arXiv:2002.05202."""
 
     divided: ClassVar[Mapping[str, Division] | None] = {"d_ff": "even"}
+    last_product: ClassVar[str | None] = "down"
 
     d_ff: Width
     bias: bool = False
@@ -37,6 +47,11 @@ class Gated(Part, frozen=True, kw_only=True, tag="glu"):
     def weights(self, slot: Slot) -> list[Weight]:
         """gate, up and down, each with its bias where there is one."""
         return _network(slot.d_model, self.d_ff, gated=True, bias=self.bias)
+
+    def saved(self, slot: Slot, how: Keeping) -> list[Saved] | None:
+        """Input, gate, activated gate, up, and their product."""
+        hidden = [Saved(name=name, dims=(self.d_ff,)) for name in _GATED]
+        return [*read("input", slot.d_model, how, 2), *hidden]
 
 
 class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
@@ -53,6 +68,8 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     ``d_latent`` wide, that all of them share; ``shared_bias`` is of its projections too
     (arXiv:2601.18089).  A ``partial`` block may leave out the top_k.
     """
+
+    last_product: ClassVar[str | None] = ""  # the weighting of experts keeps their outputs
 
     n_experts: Annotated[Letter, dim("routed experts")]
     top_k: Annotated[Letter | None, dim("routed experts that a token uses")] = None
@@ -115,6 +132,32 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
             gates = self.n_shared if self.shared_gate == "each" else None
             rows += linear("shared_gate_score", (d_model,), (gates or ONE,), role="shared")
         return rows
+
+    def saved(self, slot: Slot, how: Keeping) -> list[Saved] | None:
+        """Of a dropless, balanced mixture: router in fp32, sorted tokens, experts, weighting."""
+        shared = (self.n_shared, self.d_latent, self.n_zero, self.router_bias, self.shared_gate)
+        if any(shared) or self.expert == "plain" or self.bias or not self.router:
+            return None
+        assert self.top_k is not None
+        k, d_model = (self.top_k,), (self.top_k, slot.d_model)
+        weights: Kept = "fp32" if how.casts else "compute"
+        return [
+            *read("input", slot.d_model, how, 1),
+            Saved(name="router_probabilities", dims=(self.n_experts,), fmt="fp32"),
+            Saved(name="chosen", dims=k, fmt="int64"),
+            Saved(name="chosen_probabilities", dims=k, fmt="fp32"),
+            Saved(name="chosen_sum", dims=(ONE,), fmt="fp32"),
+            Saved(name="order", dims=k, fmt="int64"),
+            Saved(name="tokens", dims=k, fmt="int64"),
+            Saved(name="weights", dims=k, fmt=weights),
+            *(
+                Saved(name=f"experts.{row.name}", dims=(*k, *row.dims), copies=row.copies)
+                for row in read("input", slot.d_model, how, 2)
+            ),
+            *(Saved(name=f"experts.{name}", dims=(*k, self.d_expert)) for name in _GATED),
+            Saved(name="experts.output", dims=d_model),
+            Saved(name="weighted", dims=d_model, fmt="stream"),
+        ]
 
     @property
     def _routed(self) -> Quantity:

@@ -1,0 +1,1 @@
+"""Training: what a step computes, and by whose count."""

@@ -1,0 +1,67 @@
+"""What training keeps in memory between its forward and its backward pass."""
+
+from __future__ import annotations
+
+from txcalc.accounts.account import Account
+from txcalc.accounts.fold import layer_notes, shown_blocks
+from txcalc.accounts.setting import Setting
+from txcalc.accounts.training.activations import Activations
+from txcalc.model.model import Model
+from txcalc.report.report import Report
+from txcalc.workload.question import Question
+
+_BLOCK = ("", ".norms", ".attention", ".ffn", ".input")
+CONVENTIONS = [
+    "tensors that autograd keeps, each storage once; no parameters, no inputs, not the loss",
+    "a lower bound: no weights, gradients, optimizer, workspaces, fragmentation, communication",
+    "activation functions are GELU in plain networks and SiLU in gated ones",
+    "models with rotary positions project q, k, v apart and take an eager softmax in fp32",
+]
+_RECIPES = {
+    "bf16": "recipe bf16: weights, products and stream in bf16",
+    "fp32": "recipe fp32: weights, products and stream in fp32",
+    "autocast": "recipe autocast: weights and stream in fp32, products on copies in bf16",
+}
+
+
+def report(model: Model, question: Question) -> Report:
+    """Activations by component and in total, down to single tensors.
+
+    Raises:
+        RefusedError: what no measurement confirms.
+    """
+    setting = Setting(model, question)
+    setting.refuse_without_text()
+    setting.refuse_partial()
+    kept = Activations(setting)
+    figures = kept.figures
+    root, workload = "trainmem.activations", kept.workload
+    beside = [f"{root}.{part}" for part in ("embedding", "blocks", "final_norm", "head", "total")]
+    n = int(workload.batch.value)
+    return Report(
+        title="activations of a training step",
+        figures=figures,
+        shown=[*shown_blocks(root, _BLOCK, figures, model), *beside],
+        notes=layer_notes(root, model),
+        assumptions=[
+            setting.stated(workload.ctx),
+            f"{n:,} sequence{'s' * (n != 1)} of a micro-batch",
+            f"attention {question.attention}",
+            f"recompute {question.recompute}",
+            f"dropout {question.dropout}",
+            f"norms {question.norms}",
+            f"inventory {question.inventory}",
+            _RECIPES[question.recipe],
+        ],
+        conventions=CONVENTIONS,
+        warnings=setting.warnings(workload.ctx, workload.source),
+    )
+
+
+ACCOUNT = Account(
+    reads=(
+        "ctx", "micro_batch", "attention", "recompute", "recipe", "dropout",
+        "logits_fp32", "norms", "inventory",
+    ),
+    make=report,
+)  # fmt: skip
