@@ -142,6 +142,7 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "train": ({"gpus": 8, "device": "h100-sxm", "mfu": 0.4, "train_tokens": 10**9},),
     "fit": ({"kv_memory": 1}, {"device": "h100-sxm", "count": 2, "engine": "vllm"}),
     "verify": ({"checkpoint": in_memory(header_of({"a": ("F32", [2])}))},),
+    "roofline": ({"device": "h100-sxm"}, {"device": "h100-sxm", "price": 2, "batch": 4}),
 }
 """Options with which accounts have all of their figures; elsewhere none are needed."""
 WITH_TOWERS = {"image": ("qwen2.5-vl-7b",), "audio": ("voxtral-mini-3b",)}

@@ -25,7 +25,8 @@ OTHER: dict[str, Any] = {
     "utilisation": "0.5", "overhead": "1",
     "checkpoint": Checkpoint(source="m", kind="safetensors", tensors=(StoredTensor("a", (2,)),)),
     "micro_batch": 3, "microbatches": 2, "train_tokens": 10**6, "gpus": 4, "compute": "fp8",
-    "mfu": "0.5", "throughput": "100", "days": "3", "attention": "flash", "recompute": "full",
+    "link": "pcie", "efficiency": "0.5", "mbu": "0.75", "price": "2",
+    "mfu": "0.25", "throughput": "100", "days": "3", "attention": "flash", "recompute": "full",
     "lora": "8", "flops_as": "6n", "recipe": "autocast", "dropout": "0.1", "logits_fp32": True,
     "norms": "upcast", "inventory": "megatron",
 }  # fmt: skip
@@ -54,6 +55,15 @@ BASES: dict[str, tuple[dict[str, Any], ...]] = {
     "fit": (
         *({"kv_memory": "40", **layout} for layout in LAYOUTS),
         {"device": load_device("h100-sxm"), "tp": 16},
+    ),
+    "roofline": (
+        {"device": load_device("h100-sxm")},
+        {"device": load_device("h100-sxm"), "tp": 4},
+        {"device": load_device("h100-sxm"), "batch": 16},
+    ),
+    "compare": (
+        {"device": load_device("h100-sxm"), "tp": 4, "batch": 8},
+        {"device": load_device("h100-sxm"), "dtype": "bf16"},
     ),
 }
 """Questions from which each option is changed alone."""

@@ -20,6 +20,7 @@ import pytest
 from txcalc.accounts import registry
 from txcalc.model.model import Model
 from txcalc.sources.bundled import configs
+from txcalc.sources.devices import load_device
 from txcalc.sources.loading import load
 from txcalc.workload.question import Question
 
@@ -104,7 +105,7 @@ def test_a_command_against_a_minimal_program(tmp_path: Path) -> None:
 
 def _everything(model: Model) -> None:
     for name in registry.WITH_FIGURES:
-        if name != "fit":  # which has no answer without a device
+        if name not in ("fit", "roofline"):  # which have no answer without a device
             registry.account(name, model, Question())
 
 
@@ -122,6 +123,13 @@ def test_the_whole_account_of_gpt3() -> None:
     _say("all accounts, model new", f"{first * 1e3:.2f} ms", "< 2 ms", met=first < 2e-3)
     _say("all accounts, model asked before", f"{again * 1e3:.2f} ms", "< 2 ms", met=again < 2e-3)
     print(f"  reading its description takes {reading * 1e3:.2f} ms more")
+
+
+def test_the_roofline_of_deepseek_v3() -> None:
+    model, asked = load("deepseek-v3"), Question(ctx=4096, device=load_device("h100-sxm"))
+    [taken] = _in_turns(ROUNDS, lambda: registry.account("roofline", model, asked))
+    print("\nthe roofline of deepseek-v3 with its turning points, in process and warm")
+    _say("roofline", f"{taken * 1e3:.2f} ms", "< 20 ms", met=taken < 20e-3)
 
 
 def test_a_deep_model_against_a_shallow_one() -> None:

@@ -93,6 +93,14 @@ def test_unlike_units_do_not_combine(combine: object) -> None:
         combine(const(1, "bytes"), const(1, "FLOPs"))  # type: ignore[operator]
 
 
+def test_what_is_counted_over_its_rate_is_time() -> None:
+    peak, bandwidth = Quantity(8, "FLOPs/second"), Quantity(2, "bytes/second")
+    assert const(4, "FLOPs") / peak == Quantity(Fraction(1, 2), "seconds")
+    assert peak / bandwidth == const(4, "FLOPs/byte")
+    with pytest.raises(UnitError):
+        _ = const(4, "FLOPs") / bandwidth
+
+
 def test_units_cancel_and_divide() -> None:
     per_token = const(3, "bytes/token")
     assert product(per_token, const(4, "tokens")) == const(12, "bytes")

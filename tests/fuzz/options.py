@@ -10,7 +10,8 @@ from tests.fuzz.commands import called, wrong
 from tests.support.fuzz import ADDRESSES, CHANGES, VALUES
 from tests.support.running import BUNDLED
 
-COMMANDS = ("params", "flops", "kvcache", "intensity", "concurrency", "memory", "fit", "generation",
+COMMANDS = ("params", "flops", "kvcache", "intensity", "concurrency", "memory", "fit", "roofline",
+            "regimes", "compare", "solve", "generation",
             "shapes", "show", "models", "devices", "addresses", "import", "get", "explain", "sweep",
             "-h", "--version", "")  # fmt: skip
 OPTIONS = ("--ctx", "--batch", "--phase", "--scores", "--prompt", "--new", "--dtype", "--weights",

@@ -93,6 +93,14 @@ def test_figures_of_several_decoders(command: tuple[str, ...], columns: int) -> 
     check(*command, columns=columns)
 
 
+@given(st.sampled_from(VARIED), WIDTHS, st.integers(1, 60))
+def test_rooflines(model: str, columns: int, batch: int) -> None:
+    line = ("roofline", model, "--device", "h100-sxm", "--ctx", "512", "--batch", batch)
+    text = shown(*line, columns=columns)
+    assert max(map(cell_len, text.splitlines())) <= columns
+    assert words(answer(*line)) <= words(text)
+
+
 @given(st.sampled_from(VARIED), WIDTHS)
 def test_shapes(model: str, columns: int) -> None:
     check("shapes", model, columns=columns)

@@ -11,6 +11,7 @@ from txcalc.accounts.caches import Caches
 from txcalc.accounts.gpu import NOTHING, Gpu
 from txcalc.accounts.pool import Pool, Share, pool
 from txcalc.accounts.setting import Setting
+from txcalc.errors import OptionError
 from txcalc.exact.quantity import (
     MINUS_ONE,
     ONE,
@@ -33,6 +34,24 @@ from txcalc.workload.question import Question, positive
 GIB = 2**30
 
 
+def with_count(question: Question) -> Question:
+    """The question with ``--count`` alone as a tensor-parallel group.
+
+    Raises:
+        OptionError: a layout of another number of GPUs.
+    """
+    if question.count is None:
+        return question
+    if question.tp == question.pp == question.dp == 1:
+        question = msgspec.structs.replace(question, tp=question.count)
+    gpus = question.layout.gpus.value
+    if gpus != question.count:
+        raise OptionError(
+            f"--count {question.count}, but the layout has {gpus} GPUs: tp x pp x dp = count"
+        )
+    return question
+
+
 class Budget:
     """One stage: what a GPU of it has for caches, by the architecture and as an engine allocates.
 
@@ -44,8 +63,9 @@ class Budget:
         self._setting = Setting(model, question)
         self._bare = Setting(model, msgspec.structs.replace(question, engine="none"))
         self.workload = self._setting.workload("decode")
-        self.engine = Gpu(self._setting, self.workload, stage)
         self.bound = Gpu(self._bare, self.workload, stage)
+        is_bound = question.engine == "none"
+        self.engine = self.bound if is_bound else Gpu(self._setting, self.workload, stage)
 
     @cached_property
     def requests(self) -> Quantity:
@@ -129,13 +149,18 @@ class Budget:
             "fit.missing": self.missing,
         }
 
+    @property
+    def sequences(self) -> Quantity:
+        """Requests of all groups that fit at ctx."""
+        return self._in_all_groups(self.budget // self.bound.caches.sequence)
+
     def held(self) -> Figures:
         """Requests of all groups at ctx, and tokens; nothing where sequences keep nothing."""
         one, token = self.bound.caches.sequence, self.bound.caches.token
         if not one.value:
             return {}
         figures = {
-            "fit.sequences": self._in_all_groups(self.budget // one),
+            "fit.sequences": self.sequences,
             "fit.tokens": self.budget // token if token.value else ZERO,
         }
         pool = self._pool if self._question.engine != "none" else None

@@ -6,7 +6,7 @@ import msgspec
 
 from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
-from txcalc.accounts.budget import Budget
+from txcalc.accounts.budget import Budget, with_count
 from txcalc.accounts.memory import ENGINE, LAYOUT, beyond, gpus
 from txcalc.accounts.pool import RATIO, group_size
 from txcalc.accounts.setting import Setting
@@ -84,17 +84,7 @@ def on_device(question: Question) -> Question:
                 raise OptionError(
                     f"--kv-memory is what is left for the cache: --{name} cannot stand beside it"
                 )
-    question = msgspec.structs.replace(question, batch=1)
-    if question.count is None:
-        return question
-    if question.tp == question.pp == question.dp == 1:
-        question = msgspec.structs.replace(question, tp=question.count)
-    number = question.layout.gpus.value
-    if number != question.count:
-        raise OptionError(
-            f"--count {question.count}, but the layout has {number} GPUs: tp x pp x dp = count"
-        )
-    return question
+    return with_count(msgspec.structs.replace(question, batch=1))
 
 
 def _title(question: Question) -> str:

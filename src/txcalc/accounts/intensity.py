@@ -6,24 +6,22 @@ from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.fold import (
     flops,
-    multiplied,
+    keeping,
     over_all,
-    per_pair,
     run,
     stored,
     sums,
 )
 from txcalc.accounts.setting import ENCODER_ONLY, Setting
 from txcalc.accounts.storage import Storage
+from txcalc.accounts.traffic import of_state, passed, read
 from txcalc.errors import RefusedError
-from txcalc.exact.counting import distinct
 from txcalc.exact.quantity import Quantity, product, total
-from txcalc.model.model import Model, Row
-from txcalc.model.rows import Op, Scan, State, Weight
+from txcalc.model.model import Model
+from txcalc.model.rows import Weight
 from txcalc.report.report import Figures, Report
-from txcalc.workload.passes import Pass, Workload, per_multiply_add
+from txcalc.workload.passes import Workload, per_multiply_add
 from txcalc.workload.question import Question
-from txcalc.workload.reach import Fixed
 
 CONVENTIONS = [
     "1 multiply-add = 2 FLOPs",
@@ -103,51 +101,25 @@ def _by_component(setting: Setting, workload: Workload) -> dict[str, dict[str, Q
     computed = [(row, flops(row, of, per_mac)) for row, of in given]
     by_weight = (each for each in computed if isinstance(each[0].declared, Weight))
     storage = Storage(setting.model, question)
-    moved = sums(((row, _moved(row, of)) for row, of in given), "")
+    moved = sums(((row, passed(row, of)) for row, of in given), "")
     return {
         "flops": sums(by_weight, "FLOPs"),
-        "bytes": sums(((row, _read(row, of, storage)) for row, of in given), "bytes"),
+        "bytes": sums(((row, read(row, of, storage)) for row, of in given), "bytes"),
         "all_flops": sums(computed, "FLOPs"),
         "elements": {name: elements.counted_as("elements") for name, elements in moved.items()},
     }
-
-
-def _read(row: Row, given: Pass, storage: Storage) -> Quantity | None:
-    """Bytes of a weight that a pass multiplies, read once: of experts those it reaches."""
-    weight = row.declared
-    if not isinstance(weight, Weight) or weight.use != "matmul":
-        return None
-    tokens = multiplied(weight, given)
-    if not tokens.value:
-        return None
-    if weight.used == weight.copies:
-        return storage.copies(row, weight.copies)
-    return storage.copies(row, distinct(weight.copies, weight.used, tokens))
-
-
-def _moved(row: Row, given: Pass) -> Quantity | None:
-    """Elements that a product reads and writes beside weights, cache and scores."""
-    match row.declared:
-        case Weight(use="matmul") as weight:
-            return product(multiplied(weight, given), weight.moved)
-        case Op() as op:
-            return product(given.tokens, per_pair(op, given))
-        case State() as state if row.given == "encoder" and not isinstance(state.reach, Fixed):
-            return product(given.tokens, state.width)
-        case Weight() | Scan() | State():
-            return None
 
 
 def _cache_moved(setting: Setting, workload: Workload) -> Quantity:
     """Bytes of the cache that a pass reads and adds."""
     if not setting.model.has_decoder:
         return total((), "bytes")
-    cache = kvcache.cache(setting.model, workload, setting.question)
-    written = [cache["kvcache.token"], cache["kvcache.fixed"]]
-    if workload.phase == "prefill":
-        written[0] = product(workload.ctx, written[0])
-        written.append(cache["kvcache.cross"])
-    return product(workload.batch, total((cache["kvcache.sequence"], *written), "bytes"))
+    formats = kvcache.CacheFormats(setting.model, setting.question)
+    layers = {
+        f"block.{kind.name}": of_state(kind.state.values(), workload, formats)
+        for kind in setting.model.decoder_layers
+    }
+    return product(workload.batch, over_all(setting.model, layers, keeping, "bytes"))
 
 
 ACCOUNT = Account(

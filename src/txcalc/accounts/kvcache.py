@@ -81,7 +81,7 @@ def cache(model: Model, workload: Workload, question: Question) -> Figures:
     figures: Figures = {}
     for part in PARTS:
         layers = {
-            f"block.{kind.name}": bytes_of(_states(part, kind.state.values(), workload))
+            f"block.{kind.name}": bytes_of(kept(part, kind.state.values(), workload))
             for kind in model.decoder_layers
         }
         figures |= {f"kvcache.{block}.{part}": layer for block, layer in layers.items()}
@@ -96,7 +96,7 @@ def _rows(model: Model, workload: Workload, question: Question) -> Figures:
     for name in _names(model):
         layers = {
             f"block.{kind.name}": bytes_of(
-                _states("sequence", (s for s in kind.state.values() if s.name == name), workload)
+                kept("sequence", (s for s in kind.state.values() if s.name == name), workload)
             )
             for kind in model.decoder_layers
         }
@@ -111,13 +111,13 @@ def _names(model: Model) -> list[str]:
     return list(dict.fromkeys(state.name for kind in kinds for state in kind.state.values()))
 
 
-def _states(
+def kept(
     part: Part, states: Iterable[State], workload: Workload
 ) -> Iterator[tuple[State, Quantity]]:
     """How many tokens' worth of each state a part counts, of those that it counts at all."""
     for state in states:
-        if (kept := _kept(part, state, workload)) is not ZERO:
-            yield state, kept
+        if (tokens := _tokens(part, state, workload)) is not ZERO:
+            yield state, tokens
 
 
 class CacheFormats:
@@ -167,7 +167,7 @@ class CacheFormats:
         return size(fmt, f"{fmt}_bytes", "elements", "its own format") if fmt else self._number
 
 
-def _kept(part: Part, state: State, workload: Workload) -> Quantity:
+def _tokens(part: Part, state: State, workload: Workload) -> Quantity:
     """How many tokens' worth of a state a part counts."""
     match part, state.reach:
         case ("cross" | "sequence", Source()):

@@ -75,6 +75,10 @@ _MEANING = {
     "logits_fp32": "logits cast to fp32 before the loss",
     "norms": "kernels of norms",
     "inventory": "what is kept: all, or no statistics of norms",
+    "link": "a device's link between GPUs by name; default: its fastest",
+    "efficiency": "share of peak and bandwidth that is reached; default: 1",
+    "mbu": "share of the bandwidth that is reached; default: 1",
+    "price": "US dollars of a GPU hour",
 }
 
 

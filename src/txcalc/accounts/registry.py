@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
@@ -13,13 +14,24 @@ from txcalc.errors import AddressError, OptionError, RefusedError, TxcalcError, 
 from txcalc.model.model import Model
 from txcalc.report import address as grammar
 from txcalc.report.report import Report
+from txcalc.workload.device import Device
 from txcalc.workload.question import Question
 
 WITH_FIGURES = (
     "params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation", "memory",
-    "fit", "train", "trainmem", "dims", "image", "audio", "verify",
+    "fit", "roofline", "regimes", "train", "trainmem", "dims", "image", "audio", "verify",
 )  # fmt: skip
 """Accounts whose figures have addresses, the first word of which is the account's name."""
+
+
+_ANY_DEVICE = Device(
+    name="any",
+    source="",
+    memory_gib=Fraction(1),
+    bandwidth_gbps=Fraction(1),
+    dense_tflops={"fp32": Fraction(1)},
+)
+"""A device for the names of figures, whatever their values."""
 
 
 def declared(name: str) -> Account:
@@ -57,14 +69,17 @@ def addresses_of(model: Model) -> list[str]:
         ctx=None if model.context else 1,
         kv_memory="1",
         engine="vllm",
+        price="1",
     )
+    on_device = msgspec.structs.replace(asked, device=_ANY_DEVICE, kv_memory=None)
     addresses: dict[str, None] = {}
     for name in WITH_FIGURES:
         try:
-            report = account(name, model, asked)
+            report = account(name, model, asked if name == "fit" else on_device)
         except RefusedError:
             continue
-        addresses |= dict.fromkeys(map(report.short, report.figures))
+        named = [*report.figures, *(a for a in report.shown if a in report.refused)]
+        addresses |= dict.fromkeys(map(report.short, named))
     return list(addresses)
 
 

@@ -56,6 +56,21 @@ EXAMPLES = {
         "txcalc trainmem gpt2-small --micro-batch 8 --dropout 0.1 --recipe autocast",
         "txcalc trainmem mixtral-8x7b --ctx 4Ki --attention flash --recompute block",
     ),
+    "roofline": (
+        "txcalc roofline llama-3.1-8b --device h100-sxm --ctx 4Ki --batch 64",
+        "txcalc roofline llama-3.1-70b --device h100-sxm --count 4 --batch 30 --kv fp8",
+        "txcalc roofline deepseek-v3 --device h200 --dp 16 --ep --batch 1024 --ctx 4Ki",
+    ),
+    "regimes": (
+        "txcalc regimes gpt2-small llama-3.1-8b",
+        "txcalc regimes llama-3.1-8b --phase prefill --scores causal",
+        "txcalc regimes qwen3-32b --batch 32 --kv fp8",
+    ),
+    "compare": (
+        "txcalc compare llama-3.1-70b qwen3-32b mixtral-8x7b --ctx 32Ki",
+        "txcalc compare llama-3.1-8b qwen3-8b --device rtx-4090 --ctx 8Ki --batch 8",
+        "txcalc compare deepseek-v3 gpt-oss-120b --device h200 --count 8 --weights own",
+    ),
     "generation": (
         "txcalc generation gpt2-small",
         "txcalc generation llama-3.1-8b --prompt 512 --new 256",
@@ -105,6 +120,11 @@ EXAMPLES = {
         "txcalc sweep gpt3 kvcache.sequence --over ctx=512:4Ki:x2",
         "txcalc sweep params.total weights.bytes --over model=gpt3,llama-3.1-405b",
         "txcalc sweep gpt2-small params.total --over n_layers=12:48:+12 --format csv",
+    ),
+    "solve": (
+        "txcalc solve gpt3 'params.total >= 1e12' --for n_layers",
+        "txcalc solve llama-3.1-8b 'roofline.decode.time >= 0.05' --for batch --device h100-sxm",
+        "txcalc solve llama-3.1-8b 'kvcache.sequence >= weights.bytes' --for ctx",
     ),
     "check": (
         "txcalc check README.md docs",

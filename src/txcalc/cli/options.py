@@ -116,6 +116,7 @@ _METAVARS = {
     "device": "NAME", "count": "N", "requests": "N", "kv_memory": "GIB", "utilisation": "SHARE",
     "overhead": "GIB", "checkpoint": "PATH", "micro_batch": "B", "microbatches": "N",
     "train_tokens": "D", "gpus": "N",
+    "link": "NAME", "efficiency": "SHARE", "mbu": "SHARE", "price": "USD",
     "mfu": "SHARE", "throughput": "TOKENS_PER_S", "days": "DAYS", "lora": "RANK[:TARGET,...]",
     "dropout": "SHARE",
 }  # fmt: skip

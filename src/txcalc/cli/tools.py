@@ -176,6 +176,31 @@ def swept_by(models: Models, addresses: Sequence[str], over: Sequence[str], give
     )  # fmt: skip
 
 
+def solve(
+    models: Models,
+    condition: Annotated[
+        str, typer.Argument(metavar="CONDITION", help="A >= B or A <= B, arithmetic over addresses")
+    ],
+    *,
+    for_: Annotated[
+        str, typer.Option("--for", metavar="LETTER", help="batch, ctx, or a dimension as n_layers")
+    ],
+    given: Given,
+    fmt: Annotated[ExplainFormat, typer.Option("--format", help="how it is written")] = "table",
+) -> None:
+    """Finds the least whole number of a letter at which a condition holds."""
+    from txcalc.render.solution import solution_json, solution_table
+    from txcalc.sweeps.solving import solve as solved
+
+    [name] = models.names or []
+    solution = solved(
+        name, condition, for_, given, models.changes or (),
+        type_=models.type_, strict=models.strict,
+    )  # fmt: skip
+    shown = solution_json if fmt == "json" else solution_table
+    emit(shown(solution), solution.warnings)
+
+
 def _model_first(words: Sequence[str], swept_over: Sequence[Axis]) -> tuple[str, Sequence[str]]:
     """The model before the addresses, which an axis over models may stand in for."""
     first, *others = words
@@ -197,6 +222,7 @@ COMMANDS: dict[str, Command] = {
     "get": _about_figures(get),
     "explain": _about_figures(explain),
     "sweep": _about_figures(sweep),
+    "solve": _about_figures(solve),
     "check": check,
     "prove": with_options(prove, reads=(), one=True),
     "verify": verify,

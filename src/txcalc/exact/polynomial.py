@@ -12,7 +12,7 @@ from functools import reduce
 import msgspec
 
 from txcalc.exact.operations import Function
-from txcalc.exact.quantity import Letter, Number, Quantity, ratio, walk
+from txcalc.exact.quantity import Letter, Number, Operation, Quantity, ratio, walk
 
 Monomial = tuple[tuple[int, int], ...]
 """Atoms, by their place among all, each with its power."""
@@ -78,20 +78,27 @@ class Polynomials:
                 return _constant(node.value)
             case "letter":
                 return self._letter(node)
-            case "sum":
-                return reduce(_plus, map(self.of, node.args))
-            case "product":
-                return reduce(_times, map(self.of, node.args))
-            case "quotient":
-                above, below = map(self.of, node.args)
-                return _times(above, Rational(below.below, below.above))
             case "first":
                 return self._first(node)
-            case Function() as function:
+            case op:
                 args = tuple(map(self.of, node.args))
                 if all(map(_is_constant, args)):
                     return _constant(node.value)
+                return self._of_operands(op, args)
+
+    def _of_operands(self, op: Operation, args: tuple[Rational, ...]) -> Rational:
+        match op:
+            case "sum":
+                return _total(args)
+            case "product":
+                return reduce(_times, sorted(args, key=_terms))
+            case "quotient":
+                above, below = args
+                return _times(above, Rational(below.below, below.above))
+            case Function() as function:
                 return self._call(function, args)
+            case _:
+                raise ValueError(f"{op} has no operands")
 
     def _first(self, node: Quantity) -> Rational:
         if not self._is_chosen(node):
@@ -132,6 +139,10 @@ class Polynomials:
         return _atom(self._calls[key])
 
 
+_WHOLE: Polynomial = {(): 1}
+"""The denominator of what has none."""
+
+
 def _constant(value: Number) -> Rational:
     return Rational({(): value} if value else {}, {(): 1})
 
@@ -148,6 +159,25 @@ def _key(value: Rational) -> object:
     return frozenset(value.above.items()), frozenset(value.below.items())
 
 
+def _total(values: Sequence[Rational]) -> Rational:
+    """The sum of all, of those without a denominator in one go."""
+    whole: Polynomial = {}
+    others = []
+    for value in values:
+        if value.below != _WHOLE:
+            others.append(value)
+            continue
+        for monomial, coefficient in value.above.items():
+            whole[monomial] = whole.get(monomial, 0) + coefficient
+    above = {monomial: c for monomial, c in whole.items() if c}
+    return reduce(_plus, others, Rational(above, _WHOLE))
+
+
+def _terms(value: Rational) -> int:
+    """How many terms a value has; constants have the fewest."""
+    return -1 if _is_constant(value) else len(value.above) + len(value.below)
+
+
 def _plus(a: Rational, b: Rational) -> Rational:
     if a.below == b.below:
         return Rational(_sum(a.above, b.above), a.below)
@@ -156,6 +186,10 @@ def _plus(a: Rational, b: Rational) -> Rational:
 
 
 def _times(a: Rational, b: Rational) -> Rational:
+    if _is_constant(a) and a.below == _WHOLE:
+        factor = a.above.get((), 0)
+        scaled = {monomial: factor * c for monomial, c in b.above.items()} if factor else {}
+        return Rational(scaled, b.below)
     return _reduced(Rational(_product(a.above, b.above), _product(a.below, b.below)))
 
 

@@ -282,7 +282,12 @@ def _unit_over(a: str, b: str) -> str:
         return ""
     if not b:
         return a
-    if not a or "/" in a or "/" in b:
+    above, _, counted = b.partition("/")
+    if counted and above == a:
+        return f"{counted}s"
+    if counted and a.endswith(f"/{counted}"):
+        return _unit_over(a.removesuffix(f"/{counted}"), above)
+    if not a or "/" in a or counted:
         raise UnitError(f"{a or 'a pure number'} over {b}")
     return f"{a}/{b.removesuffix('s')}"
 

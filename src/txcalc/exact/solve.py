@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from txcalc.exact.emit import compiled
+from txcalc.exact.moved import moved
 from txcalc.exact.quantity import Letter, Number, Quantity
 from txcalc.exact.search import least_true
 
@@ -38,3 +39,20 @@ def evaluations(node: Quantity) -> Iterator[tuple[Letter, Number, Number, Number
     a, b = (compiled(side, [least.name]) for side in sides)
     for number in range(max(1, n - 1), n + 1):
         yield least, number, a(number), b(number)
+
+
+def is_asked(letter: Letter, name: str) -> bool:
+    """Whether a letter is the question's own of this name."""
+    return letter.name == name and not letter.path and letter.definition is None
+
+
+def first_of(name: str, a: Quantity, b: Quantity, about: str = "") -> Quantity:
+    """The same of two derivations that hold whatever the letter of that name in them is.
+
+    Raises:
+        NeverError: no number up to 10^15 is large enough.
+    """
+    gap = compiled(a - b, [name])
+    least = Letter(least_true(lambda n: gap(n) >= 0), name, about=about)
+    sides = (moved(side, lambda letter: is_asked(letter, name), least) for side in (a, b))
+    return Quantity(least.value, "", "first", (least, *sides))

@@ -22,6 +22,8 @@ from txcalc.library.answer import (
     Kvcache,
     Memory,
     Params,
+    Regimes,
+    Roofline,
     Train,
     Trainmem,
     Verify,
@@ -38,6 +40,8 @@ from txcalc.library.options import (
     KvcacheOptions,
     MemoryOptions,
     Options,
+    RegimesOptions,
+    RooflineOptions,
     Size,
     TrainmemOptions,
     TrainOptions,
@@ -57,8 +61,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "audio", "concurrency", "explain", "fit", "flops", "function", "generation", "get",
-    "image", "intensity", "kvcache", "load", "memory", "models", "params", "sweep", "train",
-    "trainmem", "verify", "weights",
+    "image", "intensity", "kvcache", "load", "memory", "models", "params", "regimes", "roofline",
+    "sweep", "train", "trainmem", "verify", "weights",
 ]  # fmt: skip
 
 A = TypeVar("A", bound=Answer)
@@ -275,6 +279,18 @@ def trainmem(model: Named, **options: Unpack[TrainmemOptions]) -> Trainmem:
 def verify(model: Named, **options: Unpack[VerifyOptions]) -> Verify:
     """Whether a checkpoint holds a model; its ``report`` lists each difference."""
     return _answer("verify", Verify, model, options)
+
+
+@documented(RegimesOptions.__annotations__)
+def regimes(model: Named, **options: Unpack[RegimesOptions]) -> Regimes:
+    """From which context on scores and caches dominate."""
+    return _answer("regimes", Regimes, model, options)
+
+
+@documented(RooflineOptions.__annotations__)
+def roofline(model: Named, **options: Unpack[RooflineOptions]) -> Roofline:
+    """Time at best on a device."""
+    return _answer("roofline", Roofline, model, options)
 
 
 def _answer(account: str, kind: type[A], model: Named, options: Mapping[str, Any]) -> A:

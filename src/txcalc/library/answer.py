@@ -330,3 +330,26 @@ class Verify(Answer):
     tied_stored: Number
     scales: Number
     uncovered: Number
+
+
+class Regimes(Answer):
+    """Contexts from which score products, one cache, or the batch's caches reach the weights."""
+
+    scores_reach_ffn: Number
+    scores_reach_weights: Number
+    cache_reaches_weights: Number
+    caches_reach_weights: Number
+
+
+class Roofline(Answer):
+    """Time at best on a device whose ``ridge`` is in FLOPs per byte.
+
+    ``prefill`` and ``decode`` have ``flops``, ``bytes``, ``intensity``, ``time`` and ``floor``, in
+    all and by component; ``communication`` and ``time_with_communication``; ``first_token``,
+    ``tokens_per_s`` and ``price``; and the turning points ``critical_batch``,
+    ``critical_batch_all`` and ``cache_context``.
+    """
+
+    ridge: Number
+    prefill: Figures
+    decode: Figures

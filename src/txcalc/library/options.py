@@ -176,15 +176,46 @@ class TrainmemOptions(TypedDict, total=False):
     inventory: Inventory
 
 
+class _OnDevice(_Ctx, _Batch, _Weights, _Cache, total=False):
+    device: str | Device
+    count: Size
+    tp: Size
+    pp: Size
+    dp: Size
+    ep: bool
+    stages: str
+
+
+class RooflineOptions(_OnDevice, _Prompt, _Pass, total=False):
+    """What times depend on."""
+
+    compute: Precision
+    link: str
+    efficiency: Decimal
+    mfu: Decimal
+    mbu: Decimal
+    price: Decimal
+
+
+class RegimesOptions(_Batch, _Weights, _Cache, total=False):
+    """What regimes depend on."""
+
+    phase: Phase
+    scores: Scores
+    source: Size
+    mla: Mla
+
+
 class Options(
     FlopsOptions,
     IntensityOptions,
     GenerationOptions,
     MemoryOptions,
     FitOptions,
+    RooflineOptions,
+    RegimesOptions,
     TrainOptions,
     TrainmemOptions,
-    VerifyOptions,
     total=False,
 ):
     """What any figure depends on."""

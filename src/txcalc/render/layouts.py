@@ -38,13 +38,18 @@ def sheets(reports: Sequence[Report], layout: Layout, *, explain: bool = False) 
             from txcalc.render.capacity import capacity
 
             return capacity(reports, layout)
+        case "roofline":
+            from txcalc.render.roofline import roofline
+
+            return [sheet for report in reports for sheet in roofline(report)]
 
 
 def explained(report: Report, layout: Layout) -> Sheet:
     """One row a figure: in letters, or where that is long in the names of the figures below it."""
     from txcalc.report.explain import brief
 
-    addresses = list(report.tensors) if layout == "tensors" else report.shown
+    shown = [address for address in report.shown if address in report.figures]
+    addresses = list(report.tensors) if layout == "tensors" else shown
     labelled = labels([report], [report.short(address) for address in addresses])
     units = {report.figures[address].unit for address in addresses}
     rows = [

@@ -18,11 +18,14 @@ Row = dict[str, Any]
 def rows(report: Report, layout: Layout, *, explain: bool = False) -> Iterator[Row]:
     """Address, value and unit of each row; with ``explain`` its formula and its letters too."""
     match layout:
-        case "figures" | "steps" | "catalogue" | "divided" | "budget" | "grid" | "differences":
+        case (
+            "figures" | "steps" | "catalogue" | "divided" | "budget" | "grid" | "differences"
+            | "roofline"
+        ):  # fmt: skip
             for address in report.shown:
-                quantity = report.figures[address]
                 row = _figure(report, address)
-                yield row | formula(quantity) if explain else row
+                is_explained = explain and address in report.figures
+                yield row | formula(report.figures[address]) if is_explained else row
         case "tensors":
             for address, held in report.tensors.items():
                 row = _figure(report, address) | tensor(held)
@@ -73,7 +76,11 @@ def tensor(held: Held) -> Row:
 
 
 def _figure(report: Report, address: str) -> Row:
-    return {"address": report.short(address), **raw(report.figures[address])}
+    """A figure's value and unit; of one that the model does not have, why."""
+    name = {"address": report.short(address)}
+    if address not in report.figures:
+        return {**name, "value": None, "unit": "", "reason": report.refused[address]}
+    return {**name, **raw(report.figures[address])}
 
 
 def _sizes(shape: Shape) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from sys import float_info
 
@@ -12,6 +12,7 @@ from txcalc.exact.quantity import Quantity, is_estimate
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z")
 _LARGEST = Fraction(float_info.max)
+_BELOW_ONE = ("", "m", "µ", "n")
 COUNTED = ("FLOPs", "MACs")
 """Units that have a readable form beside their digits."""
 
@@ -21,6 +22,8 @@ def cell(quantity: Quantity, *, with_unit: bool = False) -> str:
     value = quantity.value
     if quantity.unit == "bytes":
         return binary(value)
+    if quantity.unit == "seconds":
+        return duration(value)
     text = decimal(value)
     if not isinstance(value, int) and is_estimate(quantity):
         text = f"≈ {text}"
@@ -48,6 +51,14 @@ def binary(value: int | Fraction) -> str:
     return f"{_rounded(Fraction(value, 1024**power), 2):,.2f} {_BINARY[power]}"
 
 
+def duration(value: int | Fraction) -> str:
+    """Seconds in the largest unit that they fill: ``21.05 ms``."""
+    power = 0
+    while power < len(_BELOW_ONE) - 1 and 0 < value * 1000**power < 1:
+        power += 1
+    return f"{_rounded(value * Fraction(1000**power), 2):,.2f} {_BELOW_ONE[power]}s"
+
+
 def readable(quantity: Quantity) -> str:
     """The form beside the digits of a long figure: ``9.00 GiB``, ``1.209 PFLOPs``, or none."""
     if quantity.unit == "bytes":
@@ -70,6 +81,19 @@ def in_thousands(values: Iterable[int | Fraction]) -> tuple[str, list[str]]:
         power += 1
     shown = [f"{_rounded(Fraction(value, 1000**power), 3):,.3f}" for value in values]
     return _DECIMAL[power], shown if power else []
+
+
+def scaled(values: Sequence[int | Fraction]) -> tuple[str, list[str]]:
+    """The same of values that may be far below one: ``("m", ["1.860", "12.020"])``."""
+    largest = max(map(Fraction, values), default=Fraction(0))
+    power = 0
+    while power < len(_BELOW_ONE) - 1 and 0 < largest * 1000**power < 1:
+        power += 1
+    prefix, shown = in_thousands(values)
+    if not shown:
+        prefix = _BELOW_ONE[power]
+        shown = [f"{_rounded(value * Fraction(1000**power), 3):,.3f}" for value in values]
+    return prefix, shown
 
 
 def percent(share: Quantity, places: int = 1) -> str:
@@ -108,7 +132,7 @@ def _rounded(value: Fraction | int, places: int) -> object:
     return number.quantize(Decimal(1).scaleb(-places), context=digits)
 
 
-_ASCII = str.maketrans({"·": "*", "≈": "~", "█": "#", "─": "-"})
+_ASCII = str.maketrans({"·": "*", "≈": "~", "█": "#", "─": "-", "µ": "u"})
 
 
 def in_ascii(text: str) -> str:

@@ -18,7 +18,7 @@ Shape = tuple[Quantity, ...]
 
 Layout = Literal[
     "figures", "shapes", "tensors", "steps", "catalogue", "divided", "budget", "grid",
-    "differences",
+    "differences", "roofline",
 ]  # fmt: skip
 """How a report stands on a screen."""
 
@@ -67,8 +67,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     ``lead`` are sentences that stand first.  ``figures`` is all that can be asked for by address,
     ``beneath`` what only explanations name on the way to them, ``shown`` what a table lists of it,
     under ``labels`` where the address does not say enough, with ``remarks`` beside; ``ways`` are
-    what else would fit; ``shares`` are parts of a whole among them; ``refused`` says for the start
-    of an address why the model has no such figure, ``ambiguous`` what to write instead of an
+    what else would fit; ``best`` says which figure of several models is the better; ``shares`` are
+    parts of a whole among them; ``refused`` says for the start of an address why the model has no
+    such figure (``shown`` may list it nevertheless), ``ambiguous`` what to write instead of an
     address that could mean several; ``differences`` are those of a checkpoint.
     """
 
@@ -85,6 +86,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     ways: list[Way] = []
     notes: dict[str, str] = {}
     shares: Figures = {}
+    best: dict[str, Literal["least", "most"]] = {}
     bars: list[Bar] = []
     scope: str = "model"
     assumptions: list[str] = []

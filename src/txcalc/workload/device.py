@@ -12,6 +12,17 @@ from txcalc.errors import OptionError
 
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4", "int4"]
 """Formats that matrix products run in; products of fp16 and narrower floats add up in fp32."""
+_WIDER: dict[Precision, tuple[Precision, ...]] = {
+    "fp32": ("fp32",),
+    "tf32": ("tf32", "fp32"),
+    "bf16": ("bf16", "fp16", "tf32", "fp32"),
+    "fp16": ("fp16", "bf16", "tf32", "fp32"),
+    "fp8": ("fp8", "bf16", "fp16", "tf32", "fp32"),
+    "int8": ("int8", "bf16", "fp16", "tf32", "fp32"),
+    "fp4": ("fp4", "fp8", "bf16", "fp16", "tf32", "fp32"),
+    "int4": ("int4", "int8", "bf16", "fp16", "tf32", "fp32"),
+}
+"""Formats in which products of one may run where a device has no such products, narrowest first."""
 Facts = Literal["memory", "bandwidth", "peaks", "links"]
 """Groups of facts, each with a source of its own."""
 
@@ -53,6 +64,18 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
             OptionError: a format that no public source gives a peak for.
         """
         return self._fact(self.dense_tflops, precision, "dense peak") * 10**12
+
+    def runs(self, precision: Precision) -> Precision:
+        """The format in which the device runs products of one: its own, or the narrowest wider.
+
+        Raises:
+            OptionError: no dense peak of such a format.
+        """
+        for wider in _WIDER[precision]:
+            if wider in self.dense_tflops:
+                return wider
+        self.peak(precision)
+        raise AssertionError(precision)
 
     def link(self, name: str) -> Fraction:
         """Bytes/s that leave, and as many that enter, over the links of one kind.

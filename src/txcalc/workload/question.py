@@ -8,7 +8,7 @@ from fractions import Fraction
 import msgspec
 
 from txcalc.errors import OptionError
-from txcalc.exact.quantity import LARGEST, Letter, Number
+from txcalc.exact.quantity import LARGEST, Letter, Number, exact
 from txcalc.workload.amount import amount
 from txcalc.workload.checkpoint import Checkpoint
 from txcalc.workload.chosen import Chosen, chosen_cache, chosen_weights
@@ -105,6 +105,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     logits_fp32: bool = False
     norms: Norms = "fused"
     inventory: Inventory = "torch"
+    link: str | None = None
+    efficiency: str | None = None
+    mbu: str | None = None
+    price: str | None = None
 
     def __post_init__(self) -> None:
         """Rejects values that are invalid for every figure.
@@ -123,6 +127,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         _decimal("kv-memory", self.kv_memory)
         _decimal("overhead", self.overhead)
         _ = self.adapters, self.trained, self.drops
+        _decimal("price", self.price)
+        _ = self.reached, self.usd_per_second
 
     @property
     def images(self) -> tuple[tuple[int, int], ...]:
@@ -168,12 +174,32 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def utilised(self) -> Fraction:
         """The share of a device's memory that is used: vLLM's default is 0.9, else all of it."""
-        given = _decimal("utilisation", self.utilisation)
-        share = Fraction(9, 10) if self.engine == "vllm" else Fraction(1)
-        share = share if given is None else given
-        if not 0 < share <= 1:
-            raise OptionError(f"--utilisation {self.utilisation}: a share above 0, at most 1")
-        return share
+        default = Fraction(9, 10) if self.engine == "vllm" else Fraction(1)
+        return default if self.utilisation is None else _share("utilisation", self.utilisation)
+
+    @property
+    def reached(self) -> tuple[Fraction, Fraction]:
+        """The shares of a device's peak and of its bandwidth that are reached; by default all."""
+        if self.efficiency is not None and (self.mfu or self.mbu) is not None:
+            raise OptionError("--efficiency is of both bounds: give it, or --mfu and --mbu")
+        mfu, mbu = self.mfu or self.efficiency, self.mbu or self.efficiency
+        names = ("mfu", "mbu") if self.efficiency is None else ("efficiency", "efficiency")
+        compute, memory = (
+            Fraction(1) if text is None else _share(name, text)
+            for name, text in zip(names, (mfu, mbu), strict=True)
+        )
+        return compute, memory
+
+    @property
+    def usd_per_second(self) -> Letter | None:
+        """What a GPU costs, where it is said."""
+        price = _decimal("price", self.price)
+        if price is None:
+            return None
+        if not price:
+            raise OptionError(f"--price {self.price}: US dollars of a GPU hour, above 0")
+        about = "US dollars of a GPU second"
+        return Letter(exact(price / 3600), "price", unit="USD/second", about=about)
 
     @property
     def adapters(self) -> Lora | None:
@@ -225,6 +251,15 @@ def _decimal(option: str, text: str | None) -> Fraction | None:
             f"--{option} {text}: a number in plain decimals is needed, as 0.9 or 12.5"
         )
     return Fraction(text)
+
+
+def _share(option: str, text: str) -> Fraction:
+    """A share of a whole, more than nothing."""
+    share = _decimal(option, text)
+    assert share is not None
+    if not 0 < share <= 1:
+        raise OptionError(f"--{option} {text}: a share above 0, at most 1")
+    return share
 
 
 def positive(name: str, value: object) -> Letter:
