@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -80,7 +81,7 @@ def test_a_command_in_the_prose_can_be_called(
     (tmp_path / "config.json").write_text(json.dumps(LLAMA), encoding="utf-8")
     written(tmp_path / "model.safetensors", llama_header(LLAMA))
     monkeypatch.chdir(tmp_path)
-    _, name, *arguments = command.split()
+    _, name, *arguments = shlex.split(command)
     ended = run(name, *(arguments or ["--help"]))
     assert ended.code in (0, 1), ended.err
 
