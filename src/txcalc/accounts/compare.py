@@ -24,7 +24,7 @@ CONVENTIONS = [
 ]
 _READS = (
     "ctx", "batch", "source", "dtype", "weights", "kv", "device", "count", "tp", "pp", "dp",
-    "ep", "stages", "engine", "utilisation", "compute", "link",
+    "ep", "stages", "engine", "utilisation", "compute", "checkpoint", "link",
 )  # fmt: skip
 _LABELS = {
     "params.total": "total",

@@ -114,5 +114,6 @@ def _of_caches(setting: Setting, turning: Turning) -> None:
 
 
 ACCOUNT = Account(
-    reads=("phase", "scores", "batch", "source", "mla", "dtype", "weights", "kv"), make=report
+    reads=("phase", "scores", "batch", "source", "mla", "dtype", "weights", "kv", "checkpoint"),
+    make=report,
 )

@@ -36,7 +36,7 @@ _MILLION = const(10**6, "tokens")
 _READS = (
     "device", "count", "prompt", "batch", "ctx", "source", "scores", "logits", "mla", "dtype",
     "weights", "kv", "compute", "link", "efficiency", "mfu", "mbu", "price", "tp", "pp", "dp", "ep",
-    "stages",
+    "stages", "checkpoint",
 )  # fmt: skip
 
 

@@ -176,7 +176,7 @@ class TrainmemOptions(TypedDict, total=False):
     inventory: Inventory
 
 
-class _OnDevice(_Ctx, _Batch, _Weights, _Cache, total=False):
+class _OnDevice(_Ctx, _Batch, _Weights, _Cache, VerifyOptions, total=False):
     device: str | Device
     count: Size
     tp: Size
@@ -197,7 +197,7 @@ class RooflineOptions(_OnDevice, _Prompt, _Pass, total=False):
     price: Decimal
 
 
-class RegimesOptions(_Batch, _Weights, _Cache, total=False):
+class RegimesOptions(_Batch, _Weights, _Cache, VerifyOptions, total=False):
     """What regimes depend on."""
 
     phase: Phase
