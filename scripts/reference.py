@@ -65,6 +65,8 @@ def fields() -> str:
 
 _AS_WRITTEN = {"stacks": "layers`, `encoder"}
 """Fields of a model that a file calls otherwise."""
+_FOLLOWING = ("conditions",)
+"""Fields of a model that no file states."""
 
 
 def _reached(struct: type[msgspec.Struct]) -> Iterator[tuple[str, type[msgspec.Struct]]]:
@@ -77,7 +79,7 @@ def _reached(struct: type[msgspec.Struct]) -> Iterator[tuple[str, type[msgspec.S
             return
         names.append(field)
         for name, hint in get_type_hints(struct).items() if len(names) == 1 else ():
-            if name in struct.__struct_fields__:
+            if name in struct.__struct_fields__ and name not in _FOLLOWING:
                 for inner in _structs(hint):
                     visit(inner, _AS_WRITTEN.get(name, name))
 

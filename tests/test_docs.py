@@ -129,7 +129,7 @@ def test_the_setting_up_of_the_main_job_and_of_the_tests_are_one_line_each() -> 
     main_job, tests = SETUP
     assert main_job.endswith(" && .venv/bin/txcalc show gpt3")
     assert tests.endswith(" && .venv/bin/pytest")
-    first_screen = README.splitlines()[:42]
+    first_screen = README.splitlines()[:46]
     assert {main_job, tests} <= set(first_screen)
     assert next(example.code for _, example in EXAMPLES) == "txcalc show gpt3"
 

@@ -69,6 +69,7 @@ def test_a_wheel_holds_all_modules_all_models_and_the_marker_of_its_types(built:
     wanted = {
         *(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py")),
         *(f"txcalc/{path.relative_to(ROOT)}" for path in (ROOT / "configs").rglob("*.yaml")),
+        *(str(path.relative_to(SOURCE)) for path in (SOURCE / "txcalc/page").glob("*.[jc]s*")),
         "txcalc/py.typed",
     }
     with _wheel(built / "tree") as wheel:

@@ -273,19 +273,24 @@ def test_what_cannot_be_swept_is_refused_before_any_output(arguments: list[str],
 
 
 def test_a_dimension_that_changes_the_structure_is_refused_by_name() -> None:
-    """Where tokens pick all experts there are, none is left to chance."""
-    options = ("--over", "n_experts=8,4,2", "--format", "csv")
-    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", *options)
+    """Below some width of the FFN, the widest output of a product is another's."""
+    ran = run("sweep", "gpt3", "memory.gpu.step", "--over", "d_ff=49152,1", "--format", "csv")
     assert (ran.code, ran.out) == (2, "")
-    assert "--over n_experts: n_experts=2 changes the structure" in ran.err
-    assert len(swept("mixtral-8x7b", "intensity.all.decode", "--over", "n_experts=8,4")) == 2
+    assert "--over d_ff: d_ff=1 changes the structure" in ran.err
+    assert len(swept("gpt3", "memory.gpu.step", "--over", "d_ff=49152,98304")) == 2
+
+
+def test_a_sweep_goes_on_to_where_tokens_pick_all_experts() -> None:
+    points = swept("mixtral-8x7b", "intensity.all.decode", "--over", "n_experts=8,4,2")
+    exact = get("mixtral-8x7b", "intensity.all.decode", "--set", "n_experts=2")
+    assert points[-1]["intensity.all.decode"] == str(float(exact))
 
 
 def test_dimensions_that_change_the_structure_together_are_refused_by_both_names() -> None:
-    options = ("--over", "n_experts=8,4", "--over", "top_k=2,4", "--format", "csv")
-    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", *options)
+    options = ("--over", "d_ff=49152,20000", "--over", "d_model=12288,24576", "--format", "csv")
+    ran = run("sweep", "gpt3", "memory.gpu.step", *options)
     assert (ran.code, ran.out) == (2, "")
-    assert "--over n_experts and top_k: n_experts=4 top_k=4 changes the structure" in ran.err
+    assert "--over d_ff and d_model: d_ff=20000 d_model=24576 changes the structure" in ran.err
 
 
 CONFIG = {
@@ -344,11 +349,11 @@ def test_dimensions_are_swept_by_path_as_they_are_set() -> None:
 @pytest.mark.parametrize("fmt", ["csv", "json"])
 def test_all_sizes_are_checked_before_the_first_line(fmt: str) -> None:
     """However far behind the refused one stands; here it is the last of 300, and of 2 x 300."""
-    values = ",".join(map(str, [*range(301, 2, -1), 2]))
-    over = ("--over", f"n_experts={values}", "--format", fmt)
-    ran = run("sweep", "mixtral-8x7b", "intensity.all.decode", *over)
+    values = ",".join(map(str, [*range(50_300, 50_001, -1), 1]))
+    over = ("--over", f"d_ff={values}", "--format", fmt)
+    ran = run("sweep", "gpt3", "memory.gpu.step", *over)
     assert (ran.code, ran.out) == (2, "")
-    assert "n_experts=2 changes the structure" in ran.err
+    assert "d_ff=1 changes the structure" in ran.err
     heads = ",".join(["4"] * 300 + ["3"])
     for outer, inner in ((f"n_heads={heads}", "ctx=1,2"), ("ctx=1,2", f"n_heads={heads}")):
         ran = run("sweep", "toy", "flops.total", "--over", outer, "--over", inner,

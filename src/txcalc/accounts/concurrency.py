@@ -6,7 +6,8 @@ from txcalc.accounts import kvcache, weights
 from txcalc.accounts.account import Account
 from txcalc.accounts.setting import Setting
 from txcalc.errors import RefusedError
-from txcalc.exact.quantity import ONE, const, product
+from txcalc.exact.condition import Condition
+from txcalc.exact.quantity import ONE, const, product, total
 from txcalc.model.model import Model
 from txcalc.report.report import Bar, Figures, Report
 from txcalc.workload.question import Question
@@ -16,6 +17,7 @@ CONVENTIONS = [
     "crossover = the first whole number of sequences above the ratio",
 ]
 
+NOTHING_GROWS = "no concurrency: no token adds to what a sequence keeps"
 _LABELS = {
     "weights.bytes": "weights",
     "kvcache.sequence": "cache of one sequence",
@@ -35,8 +37,9 @@ def report(model: Model, question: Question) -> Report:
     setting.refuse_encoder_only("concurrency")
     workload = setting.workload("decode")
     cache = kvcache.cache(model, workload, question)
-    if not cache["kvcache.token"].value:
-        raise RefusedError(f"{model.name}: no concurrency: no token adds to what a sequence keeps")
+    grows = Condition("above", cache["kvcache.token"], total((), "bytes"), NOTHING_GROWS)
+    if not grows.holds:
+        raise RefusedError(f"{model.name}: {grows.problem}")
     held, beneath = weights.held(model, question)
     sequence = cache["kvcache.sequence"]
     figures: Figures = {
@@ -47,6 +50,7 @@ def report(model: Model, question: Question) -> Report:
     }
     return Report(
         title="concurrency",
+        conditions=[grows],
         figures=figures,
         shown=list(figures),
         beneath={**beneath, **cache},

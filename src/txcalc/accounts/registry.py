@@ -29,7 +29,7 @@ _ANY_DEVICE = Device(
     source="",
     memory_gib=Fraction(1),
     bandwidth_gbps=Fraction(1),
-    dense_tflops={"fp32": Fraction(1)},
+    dense_tflops={"fp32": Fraction(1), "bf16": Fraction(1)},
 )
 """A device for the names of figures, whatever their values."""
 

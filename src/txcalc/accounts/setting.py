@@ -9,7 +9,8 @@ import msgspec
 
 from txcalc.accounts.sights import Sight, sights, tower_passes
 from txcalc.errors import OptionError, RefusedError
-from txcalc.exact.quantity import ONE, Letter, defined, total
+from txcalc.exact.condition import Condition
+from txcalc.exact.quantity import ONE, Letter, defined, least, total
 from txcalc.model.images import Padded
 from txcalc.model.model import Given, Model
 from txcalc.workload.passes import NOTHING, Pass, Phase, Workload
@@ -199,23 +200,26 @@ class Setting:
     def warnings(self, length: Letter, source: Letter | None = None) -> list[str]:
         """A warning where a length is beyond the learned positions; an encoder's is the source."""
         return [
-            warning for name in self.model.stacks if (warning := self._beyond(name, length, source))
+            f"{self.model.name}: {limit.problem}"
+            for limit in self.limits(length, source)
+            if not limit.holds
         ]
 
-    def _beyond(self, stack: str, length: Letter, source: Letter | None) -> str:
+    def limits(self, length: Letter, source: Letter | None = None) -> list[Condition]:
+        """The lengths that the learned positions of the stacks allow."""
+        limits = (self._limit(name, length, source) for name in self.model.stacks)
+        return [limit for limit in limits if limit is not None]
+
+    def _limit(self, stack: str, length: Letter, source: Letter | None) -> Condition | None:
         positions = self.model.stacks[stack].positions
         table: Letter | None = getattr(positions, "n_positions", None)
         beside = stack == "encoder" and self.model.has_decoder
         given, context = (source, None) if beside else (length, self.model.context)
         if table is None or given is None:
-            return ""
-        learned = table.value if context is None else min(table.value, context.value)
-        if given.value <= learned:
-            return ""
-        return (
-            f"{self.model.name}: {given.name} {given.value:,} is beyond the {learned:,} "
-            f"learned positions of its {stack}"
-        )
+            return None
+        learned = table if context is None else least(table, context)
+        message = f"{given.name} {{0:,}} is beyond the {{1:,}} learned positions of its {stack}"
+        return Condition("at most", given, learned, message)
 
     def _length(self, name: str, value: int | None) -> Letter:
         if value is not None:

@@ -23,7 +23,7 @@ def read(row: Row, given: Pass, storage: Storage) -> Quantity | None:
     tokens = multiplied(weight, given)
     if not tokens.value:
         return None
-    if weight.used == weight.copies:
+    if weight.used is weight.copies:
         return storage.copies(row, weight.copies)
     return storage.copies(row, distinct(weight.copies, weight.used, tokens))
 

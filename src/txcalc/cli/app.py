@@ -40,6 +40,7 @@ TOOLS = {
     "solve": "The least number of a letter at which A >= B.",
     "check": "Documented numbers against computed ones.",
     "prove": "A description run: every count beside its account.",
+    "page": "A page to play with: sliders, formulas, charts, in one file.",
     "plot": "Pictures of sweeps, memory and parameters, by matplotlib.",
     "verify": "Whether a weights file holds the model, by its header.",
 }

@@ -131,6 +131,11 @@ EXAMPLES = {
         "txcalc check claims.yaml --format json",
         "txcalc check README.md --write",
     ),
+    "page": (
+        "txcalc page gpt3 -o page.html",
+        "txcalc page gpt3 deepseek-v3 gemma-3-27b-text -o page.html",
+        "txcalc page llama-3.1-8b --set n_layers=48 -o page.html",
+    ),
     "plot": (
         "txcalc plot sweep gpt3 kvcache.sequence --over ctx=512:64Ki:x2 -o cache.svg",
         "txcalc plot memory gpt3 --ctx 2048 --device h100-sxm -o memory.png",

@@ -13,6 +13,7 @@ from txcalc.accounts.options import KNOWN, question_for
 from txcalc.cli import options as opt
 from txcalc.cli.check import check
 from txcalc.cli.output import Models, emit, warn
+from txcalc.cli.page import page
 from txcalc.cli.prove import prove
 from txcalc.cli.signature import Command, Given, with_options
 from txcalc.cli.verify import verify
@@ -224,6 +225,7 @@ COMMANDS: dict[str, Command] = {
     "sweep": _about_figures(sweep),
     "solve": _about_figures(solve),
     "check": check,
+    "page": with_options(page, reads=()),
     "prove": with_options(prove, reads=(), one=True),
     "verify": verify,
 }

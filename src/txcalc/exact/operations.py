@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 Arithmetic = Literal["const", "letter", "sum", "product", "quotient", "first"]
+ARITHMETIC: tuple[Arithmetic, ...] = get_args(Arithmetic)
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """An operation that is no arithmetic.
 
-    ``value`` is the exact function of its operands' values, which compiled code calls by ``name``.
+    ``value`` is the exact function of its operands' values, which compiled code calls by ``name``;
+    so does ``engine.js`` that of its own.
     ``formula`` makes its text of theirs, in letters or in numbers.  ``python`` makes its source of
     theirs: each prints as the number and has the parts ``above`` and ``below`` of a quotient.
     """

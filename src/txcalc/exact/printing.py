@@ -5,7 +5,7 @@ Printing collects like terms and never distributes over a sum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
 
@@ -42,8 +42,13 @@ class Printer:
     Nodes that ``called`` names (by identity) stand in a formula under that name, except on top.
     """
 
-    def __init__(self, root: Quantity, called: Mapping[int, str] | None = None) -> None:
-        self.names = _names(root)
+    def __init__(
+        self,
+        root: Quantity,
+        called: Mapping[int, str] | None = None,
+        names: Mapping[int, str] | None = None,
+    ) -> None:
+        self.names = names_of(root) if names is None else names
         self._called = called or {}
         self._known: dict[int, list[_Term]] = {}
         self._bound: set[int] = set()
@@ -91,17 +96,22 @@ class Printer:
         return terms[0] if len(terms) == 1 else _piece(f"({text})" for text in _both(terms))
 
 
-def _names(root: Quantity) -> dict[int, str]:
-    """What to call each letter: the shortest end of its path that means one value alone.
+def _value(letter: Letter) -> object:
+    return letter.value
 
-    Where even the whole path means several (keys of a window that both stacks share), a number.
+
+def names_of(root: Quantity, same: Callable[[Letter], object] = _value) -> dict[int, str]:
+    """What to call each letter: the shortest end of its path that means one thing alone.
+
+    That is one value, or what ``same`` is of a letter.  Where even the whole path means several
+    (keys of a window that both stacks share), a number.
     """
     letters = [node for node in walk(root) if isinstance(node, Letter)]
     names: dict[int, str] = {}
     for spelled in (_alone, _with_owner, _whole):
         values: dict[str, set[object]] = {}
         for letter in letters:
-            values.setdefault(spelled(letter), set()).add(letter.value)
+            values.setdefault(spelled(letter), set()).add(same(letter))
         for letter in letters:
             if len(values[spelled(letter)]) == 1:
                 names.setdefault(id(letter), spelled(letter))
@@ -109,9 +119,9 @@ def _names(root: Quantity) -> dict[int, str]:
     for letter in letters:
         if id(letter) not in names:
             values_left = left.setdefault(_whole(letter), [])
-            if letter.value not in values_left:
-                values_left.append(letter.value)
-            names[id(letter)] = f"{_whole(letter)}_{values_left.index(letter.value) + 1}"
+            if same(letter) not in values_left:
+                values_left.append(same(letter))
+            names[id(letter)] = f"{_whole(letter)}_{values_left.index(same(letter)) + 1}"
     return names
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from txcalc.exact.quantity import ONE, Letter, Quantity, product
+from txcalc.exact.condition import Condition
+from txcalc.exact.quantity import ONE, Letter, Quantity, least, product
 from txcalc.model.parts.tensor import Tensor
 from txcalc.model.rows import Declared, Op, Role, Scan, State, Weight, linear
 from txcalc.model.structure import SUB_LAYERS, Block, Embedding, Head, Module, Stack, table
@@ -99,6 +100,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     scope: Literal["model", "text"] = "model"
     left_out: str | None = None
     stored: str | None = None
+    conditions: list[Condition] = []
     notes: list[str] = []
     warnings: list[str] = []
 
@@ -243,12 +245,18 @@ def _layers(
         stack=stack,
         d_model=d_model,
         count=run,
-        sets=ONE if block.shared and count.value else count,
+        sets=_one_of(count) if block.shared else count,
         states=count if block.loop_state == "last" else run,
         weights=block.weights(d_model, source),
         operations=block.operations(d_model),
         state=block.state(d_model),
     )
+
+
+def _one_of(count: Quantity) -> Quantity:
+    """One set of weights for all layers of a kind, if there are any; of all layers, one."""
+    is_whole = isinstance(count, Letter) and count.definition is None
+    return ONE if is_whole else least(ONE, count)
 
 
 def _of_side(

@@ -12,7 +12,7 @@ from typing import get_type_hints
 import msgspec
 
 from txcalc.exact.operations import TALLY
-from txcalc.exact.printing import Printer
+from txcalc.exact.printing import Printer, names_of
 from txcalc.exact.quantity import Letter, Quantity, same_derivation, walk
 from txcalc.exact.solve import evaluations
 from txcalc.model.parts.base import Part
@@ -113,13 +113,33 @@ def top(report: Report, address: str) -> tuple[str, str]:
     return steps.formula(steps.root)
 
 
+def template(
+    report: Report,
+    address: str,
+    names: Callable[[Quantity], dict[int, str]],
+    figure: Callable[[str], str],
+) -> str:
+    """The formula of a figure as it is laid out here, whatever the values become.
+
+    ``names`` are what to call the letters of a derivation, ``figure`` what to call an address.
+    """
+    return _Steps(report, address, figure, names).formula(report.find(address))[0]
+
+
 class _Steps:
     """Collects the steps below one figure, each derivation once, under addresses as ``written``."""
 
-    def __init__(self, report: Report, address: str, written: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        report: Report,
+        address: str,
+        written: Callable[[str], str] = str,
+        names: Callable[[Quantity], dict[int, str]] = names_of,
+    ) -> None:
         self.root = root = report.find(address)
         self.steps: list[Step] = []
-        self.in_letters = Printer(root)
+        self._names = names(root)
+        self.in_letters = Printer(root, names=self._names)
         self._figures: dict[int, str] = {}
         for name, quantity in {**report.beneath, **report.figures}.items():
             if quantity.op not in ("const", "letter"):
@@ -145,7 +165,8 @@ class _Steps:
         return (self.in_letters if best else self._named(below)).write(quantity)
 
     def _named(self, below: list[Quantity]) -> Printer:
-        return Printer(self.root, {id(node): self._figures[id(node)] for node in below})
+        called = {id(node): self._figures[id(node)] for node in below}
+        return Printer(self.root, called, self._names)
 
     def _is_best_in_letters(self, quantity: Quantity, below: list[Quantity]) -> bool:
         """Whether a formula can be taken in at a glance, or has nothing else to be written in."""

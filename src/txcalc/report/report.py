@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from txcalc.errors import AddressError, RefusedError, nearest
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import ONE, Quantity, same_derivation
 from txcalc.model.rows import Weight
 from txcalc.report import address as grammar
@@ -70,7 +71,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     what else would fit; ``best`` says which figure of several models is the better; ``shares`` are
     parts of a whole among them; ``refused`` says for the start of an address why the model has no
     such figure (``shown`` may list it nevertheless), ``ambiguous`` what to write instead of an
-    address that could mean several; ``differences`` are those of a checkpoint.
+    address that could mean several; ``differences`` are those of a checkpoint; ``conditions`` have
+    to hold for its figures to be there.
     """
 
     title: str
@@ -93,6 +95,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     conventions: list[str] = []
     warnings: list[str] = []
     refused: dict[str, str] = {}
+    conditions: list[Condition] = []
     ambiguous: dict[str, str] = {}
     lead: list[str] = []
     differences: list[Difference] = []

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from txcalc.errors import DescriptionError, nearest
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import LARGEST, Letter, Quantity, const, product
 from txcalc.model.parts.base import Part
 from txcalc.validation import fault
@@ -17,6 +18,7 @@ LETTER_NAMES = {"count": "n_layers"}
 """Fields whose letter has another name than they have."""
 
 MOST_FACTORS = 8
+NO_SIZE = "{0} is no size: a whole number from 1 to 10^15 is needed"
 
 P = TypeVar("P")
 T = TypeVar("T", bound=msgspec.Struct)
@@ -29,6 +31,7 @@ class Decoder:
         self._file = file
         self._base = ""
         self.dims: dict[str, Letter] = {}
+        self.conditions: list[Condition] = []
 
     def decode(self, tree: Any, kind: type[T], path: str) -> T:
         """A struct of one kind from a mapping, its letters bound."""
@@ -77,7 +80,7 @@ class Decoder:
             if len(factors) > MOST_FACTORS:
                 self.refuse(path, f"a product of more than {MOST_FACTORS} sizes")
             whole = product(*(self.size(_factor(text), path, scope) for text in factors))
-            self.checked(lambda: _letter(Letter, whole.value), path)
+            self.require(Condition("at most", whole, const(LARGEST), NO_SIZE), path)
             return whole
         if "." in str(size) and size in self.dims:
             return self.dims[size]
@@ -98,6 +101,12 @@ class Decoder:
         except ValueError as error:
             self.refuse(path, str(error))
 
+    def require(self, condition: Condition, path: str) -> None:
+        """Refuses values between which a condition does not hold."""
+        if not condition.holds:
+            self.refuse(path, condition.problem)
+        self.conditions.append(msgspec.structs.replace(condition, where=path))
+
     def refuse(self, path: str, message: str) -> NoReturn:
         """Ends with an error at a field."""
         raise DescriptionError(message, where=f"{self._file}: {path}" if path else self._file)
@@ -117,7 +126,7 @@ def _letter(_: type, raw: Any) -> Letter:
     if isinstance(raw, bool) or not isinstance(raw, int):
         raise ValueError(f"a whole number is needed, not {raw!r}")
     if not 0 < raw <= LARGEST:
-        raise ValueError(f"{raw} is no size: a whole number from 1 to 10^15 is needed")
+        raise ValueError(NO_SIZE.format(raw))
     letter = Letter(int(raw))
     letter.origin = getattr(raw, "key", "")
     return letter

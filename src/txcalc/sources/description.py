@@ -105,6 +105,7 @@ class _Builder(Sides):
             stored=self._stored(top.stored),
             notes=top.notes,
             dims=self.dims,
+            conditions=self.conditions,
         )
 
     def _text(self, top: Description) -> tuple[dict[str, Stack], dict[str, Block]]:

@@ -5,7 +5,8 @@ from typing import Any, get_args
 import msgspec
 
 from txcalc.errors import nearest
-from txcalc.exact.quantity import LARGEST, Letter, product
+from txcalc.exact.condition import Condition
+from txcalc.exact.quantity import LARGEST, Letter, const, product
 from txcalc.model.parts import Attention, CrossAttention, Ffn, Positions, Ssm
 from txcalc.model.parts.base import Part
 from txcalc.model.parts.ffn import Mixture
@@ -90,6 +91,8 @@ class Pieces(Decoder):
             self.refuse(f"{path}.kind", problem + hint)
         part = self.decode(raw, kinds[kind], path)
         bound = self.checked(lambda: part.bound(self._stream), path)
+        for condition in bound.conditions(self._stream):
+            self.require(condition, path)
         self.bind(bound, path)
         return bound
 
@@ -106,10 +109,10 @@ class Pieces(Decoder):
             self.refuse(f"{field}.reads", "only an encoder reads something else than text")
         if not stack.pattern:
             self.refuse(f"{field}.pattern", "no block is named: list at least one")
-        ends = len(stack.first) + len(stack.last)
-        if stack.count.value < ends:
-            fewer = f"{stack.count.value} is below the {ends} of first and last"
-            self.refuse(f"{field}.count", fewer)
+        ends = const(len(stack.first) + len(stack.last))
+        if ends.value:
+            fewer = "{1} is below the {0} of first and last"
+            self.require(Condition("at most", ends, stack.count, fewer), f"{field}.count")
         return msgspec.structs.replace(stack, positions=positions)
 
     def module(self, raw: Any, blocks: dict[str, Block]) -> Module:
@@ -142,8 +145,9 @@ class Pieces(Decoder):
             for field in ("copies", "used", "repeats")
             if field in tree
         }
-        if product(*dims, *counts.values()).value > MOST_ELEMENTS:
-            self.refuse(path, "no tensor is so large: at most 10^45 elements, all copies together")
+        elements, most = product(*dims, *counts.values()), const(MOST_ELEMENTS)
+        large = "no tensor is so large: at most 10^45 elements, all copies together"
+        self.require(Condition("at most", elements, most, large), path)
         tensor = self.decode({**tree, "dims": []}, Tensor, path)
         if tensor.stream in ("patches", "projected") and not path.startswith("towers."):
             self.refuse(f"{path}.stream", f"only a tower has {tensor.stream}")

@@ -128,7 +128,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         _decimal("overhead", self.overhead)
         _ = self.adapters, self.trained, self.drops
         _decimal("price", self.price)
-        _ = self.reached, self.usd_per_second
+        _ = self.usd_per_second
 
     @property
     def images(self) -> tuple[tuple[int, int], ...]:
@@ -217,10 +217,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def trained(self) -> dict[str, Fraction]:
         """What is said of a run's speed: ``mfu``, ``throughput`` (tokens/s a GPU) and ``days``."""
-        texts = {"mfu": self.mfu, "throughput": self.throughput, "days": self.days}
-        given = {name: amount(name, text) for name, text in texts.items() if text is not None}
-        if given.get("mfu", 0) > 1:
-            raise OptionError(f"--mfu {self.mfu}: a share above 0, at most 1")
+        given = {
+            name: amount(name, text)
+            for name, text in (("throughput", self.throughput), ("days", self.days))
+            if text is not None
+        }
+        if self.mfu is not None:
+            given["mfu"] = _share("mfu", self.mfu)
         return given
 
     @property

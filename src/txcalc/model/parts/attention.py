@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 
-from txcalc.exact.quantity import TWO, Letter, Quantity, const, defined, product
+from txcalc.exact.condition import Condition
+from txcalc.exact.quantity import ONE, TWO, Letter, Quantity, const, defined, product
 from txcalc.model.parts.base import Division, HeadDim, Part, Slot, dim, read
 from txcalc.model.parts.indexer import BlockIndexer
 from txcalc.model.parts.norm import Norm, norm_weights
@@ -93,29 +94,29 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             raise ValueError("indexer is stated beside window or chunk: keys are bound by one")
         if self.kept is not None and self.window is None:
             raise ValueError("kept is stated, but no window: a cache without one keeps all tokens")
-        if self.kept is not None and self.window is not None:
-            before = self.window.value - 1
-            if self.kept.value < before:
-                raise ValueError(
-                    f"kept {self.kept.value} is below the {before} tokens of the window before a "
-                    "query: it could not attend to them"
-                )
-        width = self.head_dim or self._share_of(d_model)
-        if self.gated is True and self.v_dim is not None and self.v_dim.value != width.value:
-            raise ValueError(
-                f"gated is stated with v_dim {self.v_dim.value}, but the gate, which is as wide as "
-                f"a query's head, multiplies values: v_dim {width.value} would do"
-            )
-        return msgspec.structs.replace(self, head_dim=width)
+        if self.head_dim is not None:
+            return self
+        return msgspec.structs.replace(self, head_dim=defined("head_dim", d_model / self.n_heads))
 
-    def _share_of(self, d_model: Letter) -> Letter:
-        """The width of a head where heads divide the stream."""
-        if d_model.value % self.n_heads.value:
-            raise ValueError(
-                f"head_dim is left out, but d_model {d_model.value} is no multiple of "
-                f"n_heads {self.n_heads.value}: state head_dim"
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """A head_dim that is left out is whole, a window finds its keys, a gate its values."""
+        found = []
+        if self.d_qk.definition is not None:
+            message = "head_dim is left out, but d_model {0} is no multiple of n_heads {1}: "
+            found.append(Condition("multiple", d_model, self.n_heads, message + "state head_dim"))
+        if self.kept is not None and self.window is not None:
+            message = "kept {1} is below the {0} tokens of the window before a query: it could not "
+            before = self.window - ONE
+            found.append(Condition("at most", before, self.kept, message + "attend to them"))
+        if self.gated is True and self.v_dim is not None:
+            message = (
+                "gated is stated with v_dim {0}, but the gate, which is as wide as a query's head, "
+                "multiplies values: v_dim {1} would do"
             )
-        return defined("head_dim", d_model / self.n_heads)
+            found.append(Condition("at most", self.v_dim, self.d_qk, message))
+            swapped = message.replace("{0}", "{2}").replace("{1}", "{0}").replace("{2}", "{1}")
+            found.append(Condition("at most", self.d_qk, self.v_dim, swapped))
+        return found
 
     def weights(self, slot: Slot) -> list[Weight]:
         """q, k, v and o, biases, and the norms of queries and keys."""
@@ -239,11 +240,11 @@ class GroupedQuery(MultiHead, frozen=True, kw_only=True, tag="gqa"):
         """The letter that counts key and value heads."""
         return self.n_kv_heads
 
-    def bound(self, d_model: Letter) -> Self:
-        """Also checks that the query heads fall into equal groups."""
-        if self.n_heads.value % self.n_kv_heads.value:
-            raise ValueError(
-                f"n_heads {self.n_heads.value} is no multiple of n_kv_heads "
-                f"{self.n_kv_heads.value}: each KV head serves an equal group of query heads"
-            )
-        return super().bound(d_model)
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """Also, the query heads fall into equal groups."""
+        message = (
+            "n_heads {0} is no multiple of n_kv_heads {1}: "
+            "each KV head serves an equal group of query heads"
+        )
+        groups = Condition("multiple", self.n_heads, self.n_kv_heads, message)
+        return [groups, *super().conditions(d_model)]

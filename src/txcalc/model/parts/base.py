@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import msgspec
 
 from txcalc.errors import RefusedError
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import ONE, Letter, Quantity, ceil_div, const, defined
 from txcalc.model.rows import Op, Scan, State, Weight
 from txcalc.model.saved import Keeping, Saved
@@ -91,9 +92,13 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         """The same part with the letters defined that its description may leave out.
 
         Raises:
-            ValueError: fields that contradict each other or ``d_model``.
+            ValueError: fields that contradict each other.
         """
         return self
+
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """What has to hold between the sizes of a bound part."""
+        return []
 
     def cut(self, layout: Layout) -> Self:
         """The part that one GPU of a layout has.

@@ -1,10 +1,11 @@
 """Attention in a compressed space, its queries and keys mixed by convolutions."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import TWO, Letter, Quantity, product
 from txcalc.model.parts.attention import GroupedQuery
 from txcalc.model.parts.base import Division, Slot, dim
@@ -26,12 +27,11 @@ class CompressedConvolutional(GroupedQuery, frozen=True, kw_only=True, tag="cca"
     d_conv: Annotated[Letter, dim("taps of the convolution of each channel")]
     d_head_conv: Annotated[Letter, dim("taps of the convolution within each head")]
 
-    def bound(self, d_model: Letter) -> Self:
-        """Also checks that values fall into two halves."""
-        part = super().bound(d_model)
-        if part.n_kv_heads.value * part.d_qk.value % 2:
-            raise ValueError("n_kv_heads * head_dim is odd: values have two halves of one width")
-        return part
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """Also, values fall into two halves."""
+        message = "n_kv_heads * head_dim is odd: values have two halves of one width"
+        halves = Condition("multiple", product(self.n_kv_heads, self.d_qk), TWO, message)
+        return [*super().conditions(d_model), halves]
 
     @property
     def heads(self) -> Quantity:

@@ -4,6 +4,7 @@ from typing import Annotated, Self
 
 import msgspec
 
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import ONE, TWO, ZERO, Letter, Quantity, product
 from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.parts.norm import norm_weights
@@ -43,16 +44,19 @@ class Compressed(Part, frozen=True, kw_only=True, tag="compressed"):
     indexer: EntryIndexer | None = None
 
     def bound(self, d_model: Letter) -> Self:
-        """Checks that groups are equal and that what belongs to entries has some."""
-        width = self.n_heads.value * self.head_dim.value
-        if width % self.o_groups.value:
-            raise ValueError(
-                f"n_heads * head_dim is {width}, no multiple of o_groups {self.o_groups.value}: "
-                "each group of the output projection reads as many channels"
-            )
+        """Checks that what belongs to entries has some."""
         if self.block is None and (self.overlap or self.indexer is not None):
             raise ValueError("overlap or an indexer is stated, but no block: there are no entries")
         return self
+
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """The groups of heads are equal."""
+        message = (
+            "n_heads * head_dim is {0}, no multiple of o_groups {1}: "
+            "each group of the output projection reads as many channels"
+        )
+        width = product(self.n_heads, self.head_dim)
+        return [Condition("multiple", width, self.o_groups, message)]
 
     def weights(self, slot: Slot) -> list[Weight]:
         """Queries by their latent, the shared key, the grouped output, sinks and entries."""

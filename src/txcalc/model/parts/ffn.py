@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import ONE, ZERO, Letter, Quantity, product
 from txcalc.model.parts.base import Division, Part, Slot, dim, read, share
 from txcalc.model.rows import Role, Use, Weight, linear
@@ -87,15 +88,17 @@ class Mixture(Part, frozen=True, kw_only=True, tag="moe"):
     zero_weights: bool = False
 
     def bound(self, d_model: Letter) -> Self:
-        """Checks that a token can use as many experts as it is said to."""
-        if self.top_k is not None and self.top_k.value > self._routed.value:
-            raise ValueError(
-                f"top_k {self.top_k.value} is above n_experts {self._routed.value}: "
-                "a token cannot use more experts than there are"
-            )
+        """Checks that shared experts of a width of their own are there."""
         if self.d_shared is not None and self.n_shared is None:
             raise ValueError("d_shared is stated, but n_shared is not: say how many there are")
         return self
+
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """A token uses no more experts than there are."""
+        if self.top_k is None:
+            return []
+        message = "top_k {0} is above n_experts {1}: a token cannot use more experts than there are"
+        return [Condition("at most", self.top_k, self._routed, message)]
 
     def cut(self, layout: Layout) -> Self:
         """Slices of each routed expert unless they are shared out whole; slices of shared ones."""

@@ -1,7 +1,8 @@
 """Mixture of attention heads: a router gives each token its experts' queries."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
+from txcalc.exact.condition import Condition
 from txcalc.exact.quantity import Letter, product
 from txcalc.model.parts.base import Part, Slot, dim
 from txcalc.model.rows import Op, Scan, State, Weight, linear
@@ -20,11 +21,10 @@ class MixtureOfAttention(Part, frozen=True, kw_only=True, tag="moa"):
     head_dim: Annotated[Letter, dim("width of one head")]
     bias: bool = False
 
-    def bound(self, d_model: Letter) -> Self:
-        """Checks that a token can use as many experts as it is said to."""
-        if self.top_k.value > self.n_experts.value:
-            raise ValueError(f"top_k {self.top_k.value} is above n_experts {self.n_experts.value}")
-        return self
+    def conditions(self, d_model: Letter) -> list[Condition]:
+        """A token uses no more experts than there are."""
+        message = "top_k {0} is above n_experts {1}"
+        return [Condition("at most", self.top_k, self.n_experts, message)]
 
     def weights(self, slot: Slot) -> list[Weight]:
         """The router, the experts' q and o, and k and v."""

@@ -10,22 +10,10 @@ from txcalc.errors import OptionError
 from txcalc.exact.quantity import Quantity
 from txcalc.model.model import Model
 from txcalc.model.rows import Role
-from txcalc.page.palette import Tone
+from txcalc.page.components import COMPONENTS
 from txcalc.render.plots.picture import Bar, Bars, Picture
 
 MOST = 24
-COMPONENTS: dict[Role, tuple[str, Tone]] = {
-    "embedding": ("embedding", "embedding"),
-    "attention": ("attention", "attention"),
-    "cross_attention": ("attention", "attention"),
-    "ssm": ("state space", "mark"),
-    "ffn": ("FFN", "ffn"), "experts": ("FFN", "ffn"), "shared": ("FFN", "ffn"),
-    "router": ("FFN", "ffn"),
-    "norms": ("norms and other", "rest"), "residual": ("norms and other", "rest"),
-    "tensors": ("norms and other", "rest"),
-    "head": ("head", "head"),
-}  # fmt: skip
-"""The component that each role stands in, from left to right, and its colour."""
 
 
 def params(models: Sequence[Model]) -> Picture:
