@@ -73,7 +73,8 @@ def _stopped(command: str, rng: random.Random) -> str:
     shown = f"{command!r} after {moment:.3f} s ended with {process.returncode}: {err[-300:]!r}"
     if b"Traceback" in err or b"Exception ignored" in err:
         return f"traceback: {shown}"
-    return "" if process.returncode in (130, COMMANDS[command]) else f"wrong code: {shown}"
+    stopped = (130, -signal.SIGINT)  # by our handler, or by none: Python's own end takes it away
+    return "" if process.returncode in (*stopped, COMMANDS[command]) else f"wrong code: {shown}"
 
 
 if __name__ == "__main__":
