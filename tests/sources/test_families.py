@@ -186,3 +186,9 @@ def test_the_stacks_of_hrm_run_in_cycles(high: int, low: int, run: int) -> None:
     cycles = {"H_cycles": high, "L_cycles": low, "num_hidden_layers": run}
     model = model_of({**row, "config": {**row["config"], **cycles}})
     assert sum(kind.count.value for kind in model.layers) == run
+
+
+def test_layers_that_a_text_alone_skips_are_said() -> None:
+    [row] = [row for row in rows("types") if row["type"] == "mllama"]
+    note = "cross-attention to images: stored, and skipped by a text alone"
+    assert note in model_of(row).notes
