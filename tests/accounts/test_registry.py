@@ -85,15 +85,20 @@ def test_every_option_has_another_value() -> None:
 
 @pytest.mark.parametrize("account", NAMES)
 def test_an_account_is_moved_by_what_it_reads_and_by_nothing_else(account: str) -> None:
-    """In one of some models and questions each option that is read changes a figure."""
+    """In one of some models and questions each option that is read changes a figure.
+
+    Four models at least are asked for what moves them though it is not read.
+    """
     reads = set(registry.declared(account).reads)
-    moving = set()
-    for name in MODELS:
-        for base in BASES.get(account, ({},)):
+    moving: set[str] = set()
+    for n_asked, name in enumerate(MODELS):
+        if reads <= moving and n_asked > 3:
+            break
+        for i, base in enumerate(BASES.get(account, ({},))):
             asked = {"ctx": 9000, **base}
             before = answers(account, name, **asked)
-            for option, value in OTHER.items():
-                if answers(account, name, **{**asked, option: value}) != before:
+            for option in (set(OTHER) if i == 0 else reads) - moving:
+                if answers(account, name, **{**asked, option: OTHER[option]}) != before:
                     moving.add(option)
     assert moving - {"source"} <= reads
     assert reads <= moving
