@@ -83,3 +83,10 @@ def test_options_that_contradict_each_other() -> None:
         report("trainmem", txcalc.load("gpt2-small"), attention="flash", recompute="selective")
     with pytest.raises(OptionError, match="below 1"):
         report("trainmem", txcalc.load("gpt2-small"), dropout="1")
+
+
+def test_a_plain_network_is_warned_of_the_activation_function_that_is_taken() -> None:
+    """OPT has ReLU (arXiv:2205.01068, section 2.1), which its description cannot say."""
+    [warning] = report("trainmem", txcalc.load("opt-66b"), ctx=128).warnings
+    assert "a description states no activation function: with ReLU" in warning
+    assert report("trainmem", txcalc.load("llama-3.1-8b"), ctx=128).warnings == []

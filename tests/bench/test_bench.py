@@ -29,7 +29,7 @@ pytestmark = pytest.mark.bench
 LAUNCH = Path(__file__).with_name("launch.py")
 PROCESSES, ROUNDS = 40, 200
 ACCOUNTS = ("params", "flops", "kvcache", "weights", "intensity", "concurrency", "generation")
-"""The accounts of any model that need nothing beside it, as the first release had them."""
+"""Accounts that need nothing beside a model, and that every decoder has."""
 
 MINIMAL = '''
 import sys

@@ -7,6 +7,7 @@ from txcalc.accounts.fold import layer_notes, shown_blocks
 from txcalc.accounts.setting import Setting
 from txcalc.accounts.training.activations import Activations
 from txcalc.model.model import Model
+from txcalc.model.parts.ffn import Plain
 from txcalc.report.report import Report
 from txcalc.workload.question import Question
 
@@ -14,8 +15,11 @@ _BLOCK = ("", ".norms", ".attention", ".ffn", ".input")
 CONVENTIONS = [
     "tensors that autograd keeps, each storage once; no parameters, no inputs, not the loss",
     "a lower bound: no weights, gradients, optimizer, workspaces, fragmentation, communication",
+]
+_ASSUMED = [
     "activation functions are GELU in plain networks and SiLU in gated ones",
     "models with rotary positions project q, k, v apart and take an eager softmax in fp32",
+    "models with learned positions project q, k, v as one",
 ]
 _RECIPES = {
     "bf16": "recipe bf16: weights, products and stream in bf16",
@@ -52,10 +56,19 @@ def report(model: Model, question: Question) -> Report:
             f"norms {question.norms}",
             f"inventory {question.inventory}",
             _RECIPES[question.recipe],
+            *_ASSUMED,
         ],
         conventions=CONVENTIONS,
-        warnings=setting.warnings(workload.ctx, workload.source),
+        warnings=[*_unstated(model), *setting.warnings(workload.ctx, workload.source)],
     )
+
+
+def _unstated(model: Model) -> list[str]:
+    """A warning where the FFN may well have another activation function than is assumed."""
+    if not any(isinstance(block.ffn, Plain) for block in model.blocks.values()):
+        return []
+    others = "with ReLU, or with q, k and v apart beside learned positions, other bytes are kept"
+    return [f"{model.name}: a description states no activation function: {others}"]
 
 
 ACCOUNT = Account(

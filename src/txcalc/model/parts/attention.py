@@ -109,13 +109,17 @@ class MultiHead(Part, frozen=True, kw_only=True, tag="mha"):
             before = self.window - ONE
             found.append(Condition("at most", before, self.kept, message + "attend to them"))
         if self.gated is True and self.v_dim is not None:
-            message = (
-                "gated is stated with v_dim {0}, but the gate, which is as wide as a query's head, "
-                "multiplies values: v_dim {1} would do"
+            gate = (
+                "gated is stated with v_dim {v_dim}, but the gate, which is as wide as a query's "
+                "head, multiplies values: v_dim {width} would do"
             )
-            found.append(Condition("at most", self.v_dim, self.d_qk, message))
-            swapped = message.replace("{0}", "{2}").replace("{1}", "{0}").replace("{2}", "{1}")
-            found.append(Condition("at most", self.d_qk, self.v_dim, swapped))
+            wide, narrow = (
+                gate.format(v_dim=v, width=w) for v, w in (("{0}", "{1}"), ("{1}", "{0}"))
+            )
+            found += [
+                Condition("at most", self.v_dim, self.d_qk, wide),
+                Condition("at most", self.d_qk, self.v_dim, narrow),
+            ]
         return found
 
     def weights(self, slot: Slot) -> list[Weight]:
